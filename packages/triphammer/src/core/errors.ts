@@ -1,0 +1,74 @@
+/**
+ * Every code a {@link TriphammerError} can carry. A code is literal and stable: programs may switch on it, and
+ * `docs/errors.md` lists each with its way out.
+ */
+export type ErrorCode =
+  // Input, refused before anything is written
+  | 'UNKNOWN_OPTION'
+  | 'INVALID_OPTION'
+  | 'INVALID_NAME'
+  | 'INVALID_DURATION'
+  | 'INVALID_ID'
+  | 'PAYLOAD_INVALID'
+  | 'PAYLOAD_NOT_JSON'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'TEXT_INVALID'
+  | 'SYNC_UNSUPPORTED'
+  // Wiring
+  | 'DUPLICATE_TASK'
+  | 'DUPLICATE_HANDLER'
+  | 'NO_HANDLER'
+  | 'FACET_MISSING'
+  | 'WORKER_STATE'
+  // Stores
+  | 'SCHEMA_MISSING'
+  | 'SCHEMA_TOO_NEW'
+  | 'NOT_A_DATABASE'
+  | 'DRIVER_MISSING'
+  | 'STORE_BUSY'
+  | 'STORE_UNAVAILABLE'
+  | 'STORE_CLOSED'
+  | 'TX_UNSUPPORTED'
+  | 'TX_NOT_OPEN'
+  | 'TX_CONFLICT'
+  // Runs
+  | 'LEASE_EXPIRED'
+  | 'LEASE_LOST'
+  | 'TIMED_OUT'
+  | 'CANCELLED'
+  | 'SHUTDOWN'
+  | 'COMMIT_MISSING'
+  | 'RESULT_INVALID'
+  | 'PAYLOAD_UNREADABLE'
+
+const BRAND = Symbol.for('triphammer.error')
+
+/**
+ * The one error type of this library. `message` names the thing and the way out, `code` is for programs, `cause` holds
+ * what lay beneath.
+ *
+ * @example
+ * try { await jobs.enqueue(sendEmail, payload) } catch (error) {
+ *   if (isTriphammerError(error, 'PAYLOAD_INVALID')) return badRequest(error.message)
+ *   throw error
+ * }
+ */
+export class TriphammerError extends Error {
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.name = 'TriphammerError'
+    this.code = code
+    Object.defineProperty(this, BRAND, { value: true })
+  }
+}
+
+/**
+ * Whether `error` is a {@link TriphammerError}, with `code` if one is given. Recognised by a brand and not by
+ * `instanceof`, so that two copies of the library in one process understand each other.
+ */
+export function isTriphammerError(error: unknown, code?: ErrorCode): error is TriphammerError {
+  if (typeof error !== 'object' || error === null || !(BRAND in error)) return false
+  return code === undefined || (error as TriphammerError).code === code
+}

@@ -1,0 +1,33 @@
+import { TriphammerError } from './errors.ts'
+
+/** The longest name of a task, a queue or a person, in characters (UTF-16 code units). */
+export const MAX_NAME_LENGTH = 128
+
+/**
+ * Refuses text that one of the stores could not hold: U+0000 (PostgreSQL) or a lone surrogate (no valid UTF-8).
+ *
+ * @throws TriphammerError `TEXT_INVALID`
+ */
+export function checkText(value: string, what: string): void {
+  if (value.includes('\u0000')) {
+    throw new TriphammerError('TEXT_INVALID', `${what} contains U+0000, which not every store can hold; remove it or encode the text`)
+  }
+  if (!value.isWellFormed()) {
+    throw new TriphammerError('TEXT_INVALID', `${what} contains a lone surrogate, half of a character; repair it with toWellFormed() or encode the text`)
+  }
+}
+
+/**
+ * Checks the name of a task, a queue, a person.
+ *
+ * @throws TriphammerError `INVALID_NAME`: not a string, empty or over 128 characters; `TEXT_INVALID`
+ */
+export function checkName(value: unknown, what: string): string {
+  if (typeof value !== 'string') throw new TriphammerError('INVALID_NAME', `${what} must be a string, not ${typeof value}`)
+  if (value.length === 0) throw new TriphammerError('INVALID_NAME', `${what} must not be empty`)
+  if (value.length > MAX_NAME_LENGTH) {
+    throw new TriphammerError('INVALID_NAME', `${what} has ${value.length} characters; at most ${MAX_NAME_LENGTH} are allowed`)
+  }
+  checkText(value, what)
+  return value
+}

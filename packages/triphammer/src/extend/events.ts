@@ -1,0 +1,100 @@
+import type { JobFailure } from '../core/failure.ts'
+import type { Logger } from '../core/logger.ts'
+import type { JobId } from '../store/types.ts'
+
+/** The job that an event is about. */
+export interface EventJob {
+  readonly id: JobId
+  readonly task: string
+  readonly queue: string
+}
+
+interface JobEvent {
+  readonly job: EventJob
+  /** Milliseconds since the epoch, by the clock of the process that tells it. */
+  readonly at: number
+}
+
+interface RunEvent extends JobEvent {
+  readonly attempt: number
+}
+
+interface EndEvent extends RunEvent {
+  /** How long the handler ran; absent when it did not. */
+  readonly durationMs?: number
+}
+
+/**
+ * Every event and what comes with it. An event about a change of state fires after the change has been committed, in the
+ * process that made it, and never for a change that was refused as stale.
+ */
+export interface Events {
+  readonly 'job.enqueued': JobEvent & { readonly status: 'inserted' | 'replaced' | 'duplicate' }
+  readonly 'job.started': RunEvent
+  readonly 'job.completed': EndEvent & { readonly result?: string }
+  readonly 'job.retrying': EndEvent & { readonly error: JobFailure; readonly delayMs?: number }
+  readonly 'job.snoozed': EndEvent & { readonly delayMs: number }
+  readonly 'job.released': RunEvent
+  readonly 'job.dead': EndEvent & { readonly error: JobFailure }
+  readonly 'job.timed_out': EndEvent & { readonly error: JobFailure }
+  readonly 'job.failed': EndEvent & { readonly error: JobFailure }
+  readonly 'job.cancelled': EndEvent & { readonly reason?: string }
+  /** A run that its worker had lost; whatever it did was not recorded. */
+  readonly 'job.lost': RunEvent
+  /** A person changed a job: `state` is what it is now. */
+  readonly 'job.changed': JobEvent & { readonly command: string; readonly state: string }
+  readonly 'worker.started': { readonly session: string; readonly at: number }
+  readonly 'worker.stopped': { readonly session: string; readonly at: number }
+  readonly 'store.unavailable': { readonly error: unknown; readonly at: number }
+  readonly 'store.available': { readonly at: number }
+}
+
+/** The name of an event. */
+export type EventType = keyof Events
+
+/** Sees an event and cannot change what happened. Throwing does no harm: it is logged and counted. */
+export type Observer<Type extends EventType> = (event: Events[Type]) => void
+
+/** Tells observers. */
+export interface EventBus {
+  on<Type extends EventType>(type: Type, observer: Observer<Type>): () => void
+  /** Whether anyone would hear it: on the hot path an event that nobody hears is not even built. */
+  heard(type: EventType): boolean
+  emit<Type extends EventType>(type: Type, event: Events[Type]): void
+  /** How many times an observer has thrown. */
+  readonly failures: number
+}
+
+/** Makes an {@link EventBus}. */
+export function createEventBus(log: Logger): EventBus {
+  const observers = new Map<EventType, Set<Observer<never>>>()
+  let failures = 0
+  const failed = (type: EventType, error: unknown): void => {
+    failures++
+    log.error({ event: type, error }, 'an observer threw; the event itself stands')
+  }
+  return {
+    on(type, observer) {
+      const set = observers.get(type) ?? new Set()
+      observers.set(type, set)
+      // A wrapper of its own, so that the same function may subscribe twice and each subscription end by itself.
+      const own: Observer<typeof type> = (event) => observer(event)
+      set.add(own as Observer<never>)
+      return () => void set.delete(own as Observer<never>)
+    },
+    heard: (type) => (observers.get(type)?.size ?? 0) > 0,
+    emit(type, event) {
+      for (const observer of observers.get(type) ?? []) {
+        try {
+          const returned: unknown = (observer as Observer<typeof type>)(event)
+          if (returned instanceof Promise) returned.catch((error: unknown) => failed(type, error))
+        } catch (error) {
+          failed(type, error)
+        }
+      }
+    },
+    get failures() {
+      return failures
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import type { Clock } from '../core/clock.ts'
+import type { JobFailure } from '../core/failure.ts'
+import type { Logger } from '../core/logger.ts'
+import type { FinalState } from '../core/state.ts'
+import type { JobSpec } from '../core/task.ts'
+import type { Store } from '../store/store.ts'
+import type { JobId } from '../store/types.ts'
+import { createEventBus, type EventBus, type EventType, type Observer } from './events.ts'
+import type { Gate } from './gate.ts'
+import type { EnqueueMiddleware, RunMiddleware } from './middleware.ts'
+
+/** A job that ends, as a follow-up sees it, just before that is written. */
+export interface FinishedJob {
+  readonly id: JobId
+  readonly task: string
+  readonly queue: string
+  readonly state: FinalState
+  readonly attempt: number
+  /** JSON text. */
+  readonly payload: string
+  /** JSON text. */
+  readonly result?: string
+  readonly error?: JobFailure
+}
+
+/**
+ * A pure function from a job that ends to new jobs, which are written in the finishing transaction: a webhook or a stream
+ * delivery so survives a crash as an ordinary job. It may be called more than once for one ending. Should it throw, the job
+ * ends without its follow-up, and that is logged as an error.
+ */
+export type FollowUp = (finished: FinishedJob) => readonly JobSpec[]
+
+/** Something that runs beside a worker from its start to its stop. When it fails it is started again, with backoff. */
+export interface Service {
+  readonly name: string
+  /** Resolves soon after the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** What a plugin gets hold of: hooks, never the worker. */
+export interface PluginContext {
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Logger
+  enqueue(middleware: EnqueueMiddleware): void
+  run(middleware: RunMiddleware): void
+  on<Type extends EventType>(type: Type, observer: Observer<Type>): void
+  followUp(followUp: FollowUp): void
+  gate(gate: Gate): void
+  service(service: Service): void
+}
+
+/**
+ * A bundle of hooks. On a client its enqueue middleware, its observers and its follow-ups are at work; on a worker all are.
+ *
+ * @example
+ * const audit: Plugin = { name: 'audit', setup: ({ on, log }) => on('job.dead', ({ job, error }) => log.error({ job, error }, 'dead')) }
+ */
+export interface Plugin {
+  readonly name: string
+  setup(context: PluginContext): void
+}
+
+/** The hooks of all plugins, in the order in which they were registered. */
+export interface Hooks {
+  readonly enqueue: readonly EnqueueMiddleware[]
+  readonly run: readonly RunMiddleware[]
+  readonly followUps: readonly FollowUp[]
+  readonly gates: readonly Gate[]
+  readonly services: readonly Service[]
+  readonly events: EventBus
+}
+
+/** Sets plugins up and collects their hooks. */
+export function installPlugins(
+  plugins: readonly Plugin[],
+  context: { readonly store: Store; readonly clock: Clock; readonly log: Logger },
+): Hooks {
+  const enqueue: EnqueueMiddleware[] = []
+  const run: RunMiddleware[] = []
+  const followUps: FollowUp[] = []
+  const gates: Gate[] = []
+  const services: Service[] = []
+  const events = createEventBus(context.log)
+  for (const plugin of plugins) {
+    plugin.setup({
+      ...context,
+      enqueue: (middleware) => void enqueue.push(middleware),
+      run: (middleware) => void run.push(middleware),
+      on: (type, observer) => void events.on(type, observer),
+      followUp: (followUp) => void followUps.push(followUp),
+      gate: (gate) => void gates.push(gate),
+      service: (service) => void services.push(service),
+    })
+  }
+  return { enqueue, run, followUps, gates, services, events }
+}

@@ -1,0 +1,253 @@
+import type { JobFailure } from '../core/failure.ts'
+import type { Weights } from '../core/priority.ts'
+import type { RetryPolicy } from '../core/retry.ts'
+import type { JobState } from '../core/state.ts'
+
+/** A UUID in lower-case text. */
+export type JobId = string
+/** The id of a worker process or a claiming client. */
+export type SessionId = string
+
+/**
+ * A job on its way into a store. Payloads cross the seam as JSON text: the client encodes once, the executor decodes once,
+ * and no store needs to understand them. A store may rewrite the text to an equivalent (jsonb does).
+ */
+export interface NewJob {
+  readonly id: JobId
+  readonly task: string
+  readonly queue: string
+  /** JSON text. */
+  readonly payload: string
+  /** Lower runs first; -32768 to 32767. */
+  readonly priority: number
+  /** Milliseconds since the epoch. Exclusive with `delayMs`; with neither, the job is due at once. */
+  readonly runAt?: number
+  /** Added to the store's clock. */
+  readonly delayMs?: number
+  readonly maxAttempts: number
+  readonly timeoutMs?: number
+  readonly retry?: RetryPolicy
+  /** How long the job is kept after it completed; 0 forgets it at once. Absent: 7 days. */
+  readonly retainMs?: number
+  /**
+   * The id may be known to the store already: the call repeats one whose reply was lost, or the user chose the id. Such a
+   * job is looked for among the ended ones too (invariant 9).
+   */
+  readonly repeat?: true
+
+  // Each of these needs the facet of its name; a client sends none that the store does not have.
+  readonly trace?: string
+  readonly key?: string
+  readonly keyMode?: 'replace' | 'preserve' | 'dedupe'
+  readonly lane?: string
+  readonly flags?: readonly string[]
+  readonly batchId?: string
+  readonly parents?: readonly JobId[]
+  readonly schedule?: string
+}
+
+/** What became of an enqueued job. `id` is the id of the job that now stands for it. */
+export interface EnqueueResult {
+  readonly id: JobId
+  readonly status: 'inserted' | 'replaced' | 'duplicate'
+}
+
+/** What a worker shows to act on a run. The token is unique to the claim call that made it, and never used again. */
+export interface LeaseRef {
+  readonly id: JobId
+  readonly token: string
+}
+
+/** One claim of a job. */
+export interface Run {
+  readonly lease: LeaseRef
+  readonly id: JobId
+  readonly task: string
+  readonly queue: string
+  /** JSON text. */
+  readonly payload: string
+  readonly priority: number
+  /** The number of this attempt, from 1. */
+  readonly attempt: number
+  readonly maxAttempts: number
+  /** Milliseconds since the epoch, by the store's clock, as every `…At` across the seam. */
+  readonly runAt: number
+  readonly createdAt: number
+  readonly claimedAt: number
+  readonly timeoutMs?: number
+  readonly retry?: RetryPolicy
+  readonly retainMs?: number
+  /** Someone has asked that the job be cancelled; it shall not start. */
+  readonly cancelRequested?: true
+  /**
+   * Bits that say what a finish of this job sets off elsewhere (key, lane, batch, flow …). 0 for a plain job, which takes
+   * the one-statement path.
+   */
+  readonly links: number
+  readonly trace?: string
+  readonly key?: string
+  readonly lane?: string
+  readonly flags?: readonly string[]
+  readonly batchId?: string
+  readonly schedule?: string
+}
+
+/** What became of a run. */
+export type Outcome = OutcomeKind & {
+  readonly lease: LeaseRef
+  /**
+   * When the handler started and ended, in milliseconds after the claim, on the worker's monotonic clock. The store writes
+   * `started_at = claimed_at + startedMs`, so that coalesced finishing does not blur it. Absent (a claim by hand): the
+   * start is the claim and the end is now.
+   */
+  readonly startedMs?: number
+  readonly endedMs?: number
+  /** Jobs written in the finishing transaction, if and only if the outcome is applied. */
+  readonly spawn?: readonly NewJob[]
+}
+
+/** The kinds of {@link Outcome}. Delays are added to the store's clock; `at` is for a moment that the user named. */
+export type OutcomeKind =
+  | { readonly kind: 'completed'; readonly result?: string }
+  | { readonly kind: 'retry'; readonly error: JobFailure; readonly delayMs: number; readonly at?: never }
+  | { readonly kind: 'retry'; readonly error: JobFailure; readonly at: number; readonly delayMs?: never }
+  /** Again later; the attempt is refunded. */
+  | { readonly kind: 'snooze'; readonly delayMs: number }
+  /** As if it had not been claimed: attempt refunded, start time gone, run time and so its place kept. */
+  | { readonly kind: 'release' }
+  | { readonly kind: 'dead'; readonly error: JobFailure }
+  | { readonly kind: 'timed_out'; readonly error: JobFailure }
+  | { readonly kind: 'cancelled'; readonly reason?: string }
+  | { readonly kind: 'failed'; readonly error: JobFailure }
+
+/** A job that something else ended, moved or let go. */
+export interface JobRef {
+  readonly id: JobId
+  readonly task: string
+  readonly queue: string
+  readonly state: JobState
+}
+
+/**
+ * The answer to one {@link Outcome}.
+ *
+ * - `applied`: written.
+ * - `stale`: the run is not the caller's any more; nothing was written.
+ * - `cancel`: the run is the caller's, but a cancel has been requested: nothing was written, and the caller is to send
+ *   `cancelled` instead. So whatever a handler returned, the job becomes cancelled, and what follows from that is decided
+ *   where all policy is, in the runtime. Never the answer to `cancelled` itself.
+ */
+export interface FinishResult {
+  readonly state: 'applied' | 'stale' | 'cancel'
+  /** Other jobs that the cascade ended. */
+  readonly ended: readonly JobRef[]
+  /** Other jobs that the cascade let go: their parents, lane or batch no longer hold them. */
+  readonly released: readonly JobRef[]
+}
+
+/** A claim. It may hand in outcomes: they are finished and the next jobs taken in one round trip. */
+export interface ClaimRequest {
+  readonly session: SessionId
+  readonly queue: string
+  /** Only these tasks; absent: all. */
+  readonly tasks?: readonly string[]
+  /** At most this many. 0 claims nothing (and still finishes). */
+  readonly limit: number
+  readonly leaseMs: number
+  /** Absent: strictly by priority. */
+  readonly weights?: Weights
+  /** Needs the facet of its name. */
+  readonly flags?: readonly string[]
+  /** At most one outcome per job id. */
+  readonly finish?: readonly Outcome[]
+}
+
+/** The answer to a {@link ClaimRequest}. */
+export interface Claimed {
+  /** In order: priority, run time, id. With weights: level by level as they were picked, in order within a level. */
+  readonly runs: readonly Run[]
+  /** Lines up with `finish`. */
+  readonly finished: readonly FinishResult[]
+  /** Milliseconds until the next job of the queue falls due, if the store knows; a hint, not a promise. */
+  readonly dueInMs?: number
+}
+
+/** What a worker says about the work it holds. */
+export interface ExtendOptions {
+  /** The new length of the leases, from now. A lease is never shortened. Absent: nothing is extended, the call only looks. */
+  readonly leaseMs?: number
+  /** JSON text by job id, kept until the next. Only the holder of the lease writes it. */
+  readonly progress?: ReadonlyMap<JobId, string>
+}
+
+/**
+ * The state of one lease.
+ *
+ * - `held`: the caller's.
+ * - `lost`: not the caller's any more.
+ * - `cancel`: the caller's, and a cancel has been requested.
+ * - `paused`: the caller's, and its queue is paused: what has not started goes back, what runs goes on.
+ * - `failed`: the caller's, but something decided that the job shall not run (its batch failed fast).
+ */
+export type LeaseState = { readonly state: 'held' | 'lost' | 'cancel' | 'paused' } | { readonly state: 'failed'; readonly message: string }
+
+/** A request for expired leases. */
+export interface ReclaimRequest {
+  readonly session: SessionId
+  readonly limit: number
+  /** Absent: every queue. */
+  readonly queues?: readonly string[]
+  /** The lease under which the caller holds what it gets, until it has finished it by policy. */
+  readonly leaseMs: number
+}
+
+/** What a worker tells about itself with each pulse. */
+export interface SessionInfo {
+  readonly id: SessionId
+  readonly host: string
+  readonly pid: number
+  readonly startedAt: number
+  readonly queues: readonly string[]
+  readonly tasks: readonly string[]
+  readonly concurrency: number
+  readonly running: number
+  readonly held: number
+  /** Queues in which it has free slots and found nothing to do. */
+  readonly idle: readonly string[]
+  /** The last pulse: the session ends. */
+  readonly leaving?: true
+}
+
+/** The answer to a pulse. */
+export interface Beat {
+  /**
+   * A counter that grows whenever something happens to a run of this session from outside: a cancel, a retry, a kill. When
+   * it differs from the last one seen, the worker looks at all its leases. A lost answer does no harm.
+   */
+  readonly changes: number
+  /** Those of the session's queues that are paused. */
+  readonly paused: readonly string[]
+  /** Those of the session's queues in which another live session has said that it is idle. */
+  readonly wanted: readonly string[]
+}
+
+/** A worker that has been heard of. */
+export interface SessionRecord extends SessionInfo {
+  /** When its last pulse was written down; a store may write down only some of them, at least one in 15 s. */
+  readonly seenAt: number
+}
+
+/** A bounded piece of housekeeping. */
+export interface MaintenancePass {
+  readonly session: SessionId
+  /** At most this many rows. */
+  readonly limit: number
+}
+
+/** What a pass did. */
+export interface Maintained {
+  /** Jobs whose retention has ended. */
+  readonly removed: number
+  /** There is more to do: call again soon. */
+  readonly more: boolean
+}
