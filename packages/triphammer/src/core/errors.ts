@@ -70,5 +70,5 @@ export class TriphammerError extends Error {
  */
 export function isTriphammerError(error: unknown, code?: ErrorCode): error is TriphammerError {
   if (typeof error !== 'object' || error === null || !(BRAND in error)) return false
-  return code === undefined || (error as TriphammerError).code === code
+  return code === undefined || ('code' in error && error.code === code)
 }
