@@ -50,3 +50,8 @@ function clean(text: string, max: number): string {
   const cut = text.length > max ? `${text.slice(0, max)}…` : text
   return cut.toWellFormed().replaceAll('\u0000', '\ufffd')
 }
+
+/** What a cancelled job keeps as its error. */
+export function cancelFailure(reason?: string): JobFailure {
+  return { name: 'Cancelled', code: 'CANCELLED', message: reason ?? 'the job was cancelled' }
+}
