@@ -1,8 +1,7 @@
 import type { JobFailure } from '../core/failure.ts'
 import type { RetryPolicy } from '../core/retry.ts'
 import type { JobState } from '../core/state.ts'
-import type { StoreTx } from './store.ts'
-import type { JobId, JobRef, SessionRecord } from './types.ts'
+import type { JobId, JobRef, SessionRecord, StoreTx } from './types.ts'
 
 /** Which jobs. Every condition given must hold; an empty filter means all jobs. */
 export interface JobFilter {

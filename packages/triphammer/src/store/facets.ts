@@ -1,5 +1,4 @@
-import type { StoreTx } from './store.ts'
-import type { EnqueueResult, NewJob } from './types.ts'
+import type { EnqueueResult, NewJob, StoreTx } from './types.ts'
 
 /**
  * Abilities beyond the verbs, each present in a store or absent. There is no method per feature on the store and no boolean

@@ -16,13 +16,10 @@ import type {
   ReclaimRequest,
   Run,
   SessionInfo,
+  StoreTx,
 } from './types.ts'
 
-/** An open transaction of a store. What it is made of is the store's own business. */
-export interface StoreTx {
-  /** The connection that the transaction runs on, for the user's own statements. */
-  readonly db: unknown
-}
+export type { StoreTx } from './types.ts'
 
 /** What a store says about itself. */
 export interface StoreInfo {

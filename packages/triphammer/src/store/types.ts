@@ -8,6 +8,12 @@ export type JobId = string
 /** The id of a worker process or a claiming client. */
 export type SessionId = string
 
+/** An open transaction of a store. What it is made of is the store's own business. */
+export interface StoreTx {
+  /** The connection that the transaction runs on, for the user's own statements. */
+  readonly db: unknown
+}
+
 /**
  * A job on its way into a store. Payloads cross the seam as JSON text: the client encodes once, the executor decodes once,
  * and no store needs to understand them. A store may rewrite the text to an equivalent (jsonb does).
