@@ -1,0 +1,87 @@
+import { TriphammerError } from '../core/errors.ts'
+import { parseId } from '../core/ids.ts'
+import { type Instant, parseInstant } from '../core/instant.ts'
+import { checkOptions } from '../core/options.ts'
+import { type Priority, parsePriority } from '../core/priority.ts'
+import { type JobState, STATES, UNSUCCESSFUL } from '../core/state.ts'
+import type { AnyTask } from '../core/task.ts'
+import { checkName } from '../core/text.ts'
+import type { JobFilter } from '../store/admin.ts'
+
+type OneOrMany<T> = T | readonly T[]
+
+/** Which jobs, as people write it. Every condition given must hold. */
+export interface JobFilterInput {
+  readonly id?: OneOrMany<string>
+  readonly queue?: OneOrMany<string>
+  readonly task?: OneOrMany<string | AnyTask>
+  /** `'unsuccessful'` means dead, timed_out and failed. */
+  readonly state?: OneOrMany<JobState | 'unsuccessful'>
+  readonly priority?: OneOrMany<Priority>
+  /** `Before` is exclusive, `After` inclusive. */
+  readonly createdBefore?: Instant
+  readonly createdAfter?: Instant
+  readonly runBefore?: Instant
+  readonly runAfter?: Instant
+  readonly endedBefore?: Instant
+  readonly endedAfter?: Instant
+  /** Says that no condition is meant: needed where a command would otherwise change every job by an oversight. */
+  readonly all?: true
+}
+
+/** The jobs that a command is about: an id, some ids, or a filter. */
+export type Target = string | readonly string[] | JobFilterInput
+
+const MOMENTS = ['createdBefore', 'createdAfter', 'runBefore', 'runAfter', 'endedBefore', 'endedAfter'] as const
+const KEYS = ['id', 'queue', 'task', 'state', 'priority', ...MOMENTS, 'all']
+
+/**
+ * The store's form of a filter.
+ *
+ * @throws TriphammerError `UNKNOWN_OPTION`, `INVALID_OPTION`, `INVALID_ID`, `INVALID_NAME`
+ */
+export function parseFilter(input: JobFilterInput): JobFilter {
+  checkOptions(input, KEYS, 'filter')
+  const { id, queue, task, state, priority } = input
+  const moments = MOMENTS.flatMap((key) => (input[key] === undefined ? [] : [[key, parseInstant(input[key], `filter: ${key}`)]]))
+  return {
+    ...(id === undefined ? {} : { ids: list(id).map((one) => parseId(one, 'filter: id')) }),
+    ...(queue === undefined ? {} : { queues: list(queue).map((one) => checkName(one, 'filter: queue')) }),
+    ...(task === undefined ? {} : { tasks: list(task).map(taskName) }),
+    ...(state === undefined ? {} : { states: list(state).flatMap(statesOf) }),
+    ...(priority === undefined ? {} : { priorities: list(priority).map((one) => parsePriority(one, 'filter: priority')) }),
+    ...Object.fromEntries(moments),
+  }
+}
+
+/** A target's filter, and its ids if it was given as ids. @throws TriphammerError as {@link parseFilter}, and for an empty filter */
+export function parseTarget(target: Target): { readonly filter: JobFilter; readonly ids?: readonly string[] } {
+  if (typeof target === 'string' || isList(target)) {
+    const ids = [...new Set(list(target).map((id) => parseId(id)))]
+    return { filter: { ids }, ids }
+  }
+  const filter = parseFilter(target)
+  if (Object.keys(filter).length === 0 && !target.all) {
+    throw new TriphammerError('INVALID_OPTION', 'the filter is empty and would change every job; give a condition, or { all: true } if that is meant')
+  }
+  return { filter }
+}
+
+function list<T>(value: OneOrMany<T>): readonly T[] {
+  return isList(value) ? value : [value]
+}
+
+// Array.isArray does not narrow readonly arrays.
+function isList<T>(value: OneOrMany<T> | JobFilterInput): value is readonly T[] {
+  return Array.isArray(value)
+}
+
+function taskName(task: string | AnyTask): string {
+  return typeof task === 'string' ? checkName(task, 'filter: task') : task.name
+}
+
+function statesOf(state: JobState | 'unsuccessful'): readonly JobState[] {
+  if (state === 'unsuccessful') return UNSUCCESSFUL
+  if (STATES.includes(state)) return [state]
+  throw new TriphammerError('INVALID_OPTION', `filter: state ${JSON.stringify(state)} is not one of ${STATES.join(', ')}, unsuccessful`)
+}

@@ -1,0 +1,113 @@
+import type { JobFailure } from '../core/failure.ts'
+import type { JobState } from '../core/state.ts'
+import type { JobRecord } from '../store/admin.ts'
+import type { JobId, LeaseRef, Run } from '../store/types.ts'
+
+/** A job as people see it. */
+export interface Job {
+  readonly id: JobId
+  readonly task: string
+  readonly queue: string
+  readonly state: JobState
+  /** What a pending job waits for: its time, its next attempt, or a worker. */
+  readonly waitsFor?: 'time' | 'retry' | 'worker'
+  /** `undefined` if it could not be read; then `unreadable` says why. */
+  readonly payload: unknown
+  readonly unreadable?: string
+  readonly priority: number
+  /** Attempts so far. */
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly createdAt: Date
+  readonly runAt: Date
+  readonly startedAt?: Date
+  readonly endedAt?: Date
+  /** While running: when the lease ends, unless it is extended. */
+  readonly leaseUntil?: Date
+  /** The last error, kept through retries. */
+  readonly error?: JobFailure
+  readonly result?: unknown
+  readonly progress?: unknown
+  /** Running, and asked to be cancelled. */
+  readonly cancelRequested?: true
+}
+
+/** A run that was claimed by hand: what `extend`, `finish`, `fail` and `release` take. Plain data, so it may travel. */
+export interface ClaimedRun {
+  readonly lease: LeaseRef
+  readonly id: JobId
+  readonly task: string
+  readonly queue: string
+  /** `undefined` if it could not be read; then `unreadable` says why. */
+  readonly payload: unknown
+  readonly unreadable?: string
+  readonly priority: number
+  /** The number of this attempt, from 1. */
+  readonly attempt: number
+  readonly maxAttempts: number
+  readonly runAt: Date
+  readonly claimedAt: Date
+  readonly timeoutMs?: number
+  readonly retry?: Run['retry']
+  /** Someone has asked that the job be cancelled: finish it as `cancelled()` instead of starting it. */
+  readonly cancelRequested?: true
+}
+
+/** @param now milliseconds since the epoch */
+export function toJob(record: JobRecord, now: number): Job {
+  const { createdAt, runAt, startedAt, endedAt, leaseUntil, payload, result, progress, timeoutMs, retry, retainMs, ...same } = record
+  return {
+    ...same,
+    ...(record.state === 'pending' ? { waitsFor: waitsFor(record, now) } : {}),
+    ...decodePayload(payload),
+    createdAt: new Date(createdAt),
+    runAt: new Date(runAt),
+    ...(startedAt === undefined ? {} : { startedAt: new Date(startedAt) }),
+    ...(endedAt === undefined ? {} : { endedAt: new Date(endedAt) }),
+    ...(leaseUntil === undefined ? {} : { leaseUntil: new Date(leaseUntil) }),
+    ...(result === undefined ? {} : { result: decodeLoosely(result) }),
+    ...(progress === undefined ? {} : { progress: decodeLoosely(progress) }),
+  }
+}
+
+/** A run as people see it. */
+export function toClaimedRun(run: Run): ClaimedRun {
+  const { lease, id, task, queue, priority, attempt, maxAttempts, timeoutMs, retry, cancelRequested } = run
+  return {
+    lease,
+    id,
+    task,
+    queue,
+    ...decodePayload(run.payload),
+    priority,
+    attempt,
+    maxAttempts,
+    runAt: new Date(run.runAt),
+    claimedAt: new Date(run.claimedAt),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(retry === undefined ? {} : { retry }),
+    ...(cancelRequested ? { cancelRequested } : {}),
+  }
+}
+
+function waitsFor({ runAt, attempt }: JobRecord, now: number): 'time' | 'retry' | 'worker' {
+  if (runAt <= now) return 'worker'
+  return attempt > 0 ? 'retry' : 'time'
+}
+
+// One row that cannot be read must not hide the others: it is shown as what it is.
+function decodePayload(text: string): { payload: unknown; unreadable?: string } {
+  try {
+    return { payload: JSON.parse(text) }
+  } catch (error) {
+    return { payload: undefined, unreadable: String(error) }
+  }
+}
+
+function decodeLoosely(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,95 @@
+import { DEFAULTS } from '../core/defaults.ts'
+import { parseDuration } from '../core/duration.ts'
+import { TriphammerError } from '../core/errors.ts'
+import { type Ids, parseId } from '../core/ids.ts'
+import { parseInstant } from '../core/instant.ts'
+import { encodeJson } from '../core/json.ts'
+import { checkOptions } from '../core/options.ts'
+import { type AnyTask, type EnqueueOptions, type JobSpec, policyOf, type TaskPolicy } from '../core/task.ts'
+import type { NewJob } from '../store/types.ts'
+
+/** What building jobs depends on. */
+export interface JobBuilderOptions {
+  readonly ids: Ids
+  /** The most bytes of JSON a payload may have. */
+  readonly payloadBytes: number
+}
+
+const OPTION_KEYS = ['id', 'queue', 'priority', 'delay', 'runAt', 'maxAttempts', 'timeout', 'retry', 'retain']
+const NO_POLICY: TaskPolicy = {}
+
+/**
+ * The store's form of a job. Everything about it is checked but its schema. What neither the job nor its task says stays
+ * out, so that the defaults apply; a policy that is said is written into the job and so is the same for whoever claims it.
+ *
+ * @throws TriphammerError as the options and the payload deserve; nothing has been written
+ */
+export function buildJob({ task, payload, options }: JobSpec, { ids, payloadBytes }: JobBuilderOptions): NewJob {
+  const what = `job of task ${task.name}`
+  const own = options === NO_OPTIONS ? NO_POLICY : ownPolicy(options, what)
+  const { policy } = task
+  const retry = own.retry ?? policy.retry
+  const timeoutMs = own.timeoutMs ?? policy.timeoutMs
+  const retainMs = own.retainMs ?? policy.retainMs
+  return {
+    id: options.id === undefined ? ids.next() : parseId(options.id, `${what}: id`),
+    task: task.name,
+    queue: own.queue ?? policy.queue ?? DEFAULTS.queue,
+    payload: encodeJson(payload, `the payload of task ${task.name}: payload`, payloadBytes),
+    priority: own.priority ?? policy.priority ?? DEFAULTS.priority,
+    maxAttempts: own.maxAttempts ?? policy.maxAttempts ?? DEFAULTS.maxAttempts,
+    ...whenOf(options, what),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(typeof retry === 'object' ? { retry } : {}),
+    ...(retainMs === undefined ? {} : { retainMs }),
+    ...(options.id === undefined ? {} : { repeat: true }),
+  }
+}
+
+/** The options of a job about which nothing was said: recognised by identity, so that bulk enqueue skips their checks. */
+export const NO_OPTIONS: EnqueueOptions = Object.freeze({})
+
+function ownPolicy(options: EnqueueOptions, what: string): TaskPolicy {
+  checkOptions(options, OPTION_KEYS, what)
+  if (typeof options.retry === 'function') {
+    throw new TriphammerError('INVALID_OPTION', `${what}: a retry function cannot be stored with a job; set it on the task or the worker`)
+  }
+  return policyOf(options, what)
+}
+
+function whenOf({ delay, runAt }: EnqueueOptions, what: string): Pick<NewJob, 'delayMs' | 'runAt'> {
+  if (delay !== undefined && runAt !== undefined) {
+    throw new TriphammerError('INVALID_OPTION', `${what}: give delay or runAt, not both`)
+  }
+  if (delay !== undefined) return { delayMs: parseDuration(delay, `${what}: delay`) }
+  return runAt === undefined ? {} : { runAt: parseInstant(runAt, `${what}: runAt`) }
+}
+
+/**
+ * Checks a payload against its task's schema. Returns a promise only if the schema does, so that a bulk enqueue does not
+ * wait once per job.
+ *
+ * @throws TriphammerError `PAYLOAD_INVALID`
+ */
+export function checkInput(task: AnyTask, payload: unknown): void | Promise<void> {
+  if (!task.input) return
+  const result = task.input['~standard'].validate(payload)
+  if (result instanceof Promise) return result.then((late) => refuseIssues(task, late.issues))
+  refuseIssues(task, result.issues)
+}
+
+interface Issue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** @throws TriphammerError `PAYLOAD_INVALID`, if there are issues */
+export function refuseIssues(task: AnyTask, issues: readonly Issue[] | undefined): void {
+  if (!issues) return
+  const shown = issues.slice(0, 5).map((issue) => {
+    const path = issue.path?.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
+    return path ? `${path}: ${issue.message}` : issue.message
+  })
+  const rest = issues.length > shown.length ? `; and ${issues.length - shown.length} more` : ''
+  throw new TriphammerError('PAYLOAD_INVALID', `the payload does not fit task ${task.name}: ${shown.join('; ')}${rest}`)
+}

@@ -1,0 +1,135 @@
+import { type Clock, sleep } from '../core/clock.ts'
+import { isTriphammerError, TriphammerError } from '../core/errors.ts'
+import type { Ids } from '../core/ids.ts'
+import type { JobSpec } from '../core/task.ts'
+import type { Store, StoreTx } from '../store/store.ts'
+import type { EnqueueResult, NewJob } from '../store/types.ts'
+import { buildJob, checkInput } from './build-job.ts'
+import { compose } from './middleware.ts'
+import type { Hooks } from './plugin.ts'
+
+/** Takes jobs from what people write to the store: checks all of them, then middleware, then the store, then events. */
+export interface Enqueuer {
+  /** All or nothing. Within `tx` no event fires: whether the transaction commits is the user's affair. */
+  enqueue(specs: readonly JobSpec[], tx?: StoreTx): Promise<readonly EnqueueResult[]>
+  /**
+   * As `enqueue`, at once, on a store whose driver is synchronous.
+   *
+   * @throws TriphammerError `FACET_MISSING`; `SYNC_UNSUPPORTED`: enqueue middleware or a schema that is asynchronous
+   */
+  enqueueSync(specs: readonly JobSpec[], tx: StoreTx): readonly EnqueueResult[]
+  /** Jobs that have passed the checks and the middleware, to be written by the transaction that finishes another job. */
+  prepare(specs: readonly JobSpec[]): Promise<readonly NewJob[]>
+}
+
+/** What an {@link Enqueuer} works with. */
+export interface EnqueuerOptions {
+  readonly store: Store
+  readonly hooks: Hooks
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly payloadBytes: number
+}
+
+/** Jobs in one statement. */
+const CHUNK = 1_000
+const LOST_REPLY_RETRIES = 3
+const LOST_REPLY_WAIT_MS = 100
+
+/** Makes an {@link Enqueuer}. */
+export function createEnqueuer({ store, hooks, clock, ids, payloadBytes }: EnqueuerOptions): Enqueuer {
+  const build = (spec: JobSpec): NewJob => buildJob(spec, { ids, payloadBytes })
+
+  const checkAndBuild = async (specs: readonly JobSpec[]): Promise<NewJob[]> => {
+    for (const { task, payload } of specs) {
+      const checking = checkInput(task, payload)
+      if (checking) await checking
+    }
+    return specs.map(build)
+  }
+
+  const write = async (jobs: readonly NewJob[], tx: StoreTx | undefined): Promise<readonly EnqueueResult[]> => {
+    if (tx || jobs.length <= CHUNK) return writeChunks(jobs, tx)
+    return store.transaction((own) => writeChunks(jobs, own))
+  }
+  const writeChunks = async (jobs: readonly NewJob[], tx: StoreTx | undefined): Promise<readonly EnqueueResult[]> => {
+    const results: EnqueueResult[] = []
+    for (let at = 0; at < jobs.length; at += CHUNK) results.push(...(await store.enqueue(jobs.slice(at, at + CHUNK), tx)))
+    return results
+  }
+
+  // A reply that got lost leaves it open whether the jobs are in: the ids were made here, so saying it again is harmless.
+  const writeSafely = async (jobs: readonly NewJob[]): Promise<readonly EnqueueResult[]> => {
+    const given = new Set(jobs.filter((job) => job.repeat).map((job) => job.id))
+    for (let tries = 0; ; tries++) {
+      try {
+        if (tries === 0) return await write(jobs, undefined)
+        const repeated = jobs.map((job): NewJob => ({ ...job, repeat: true }))
+        const results = await write(repeated, undefined)
+        return results.map((result) => (given.has(result.id) ? result : { id: result.id, status: 'inserted' }))
+      } catch (error) {
+        if (tries >= LOST_REPLY_RETRIES || !isTriphammerError(error, 'STORE_UNAVAILABLE')) throw error
+        await sleep(clock, LOST_REPLY_WAIT_MS * 2 ** tries)
+      }
+    }
+  }
+
+  const through = async (
+    jobs: readonly NewJob[],
+    last: (jobs: readonly NewJob[]) => Promise<readonly EnqueueResult[]>,
+  ): Promise<readonly EnqueueResult[]> => {
+    if (hooks.enqueue.length === 0) return last(jobs)
+    const results = await compose(hooks.enqueue, (passed) => {
+      sameLength(passed, jobs, 'jobs')
+      return last(passed)
+    })(jobs)
+    sameLength(results, jobs, 'results')
+    return results
+  }
+
+  const announce = (specs: readonly JobSpec[], jobs: readonly NewJob[], results: readonly EnqueueResult[]): void => {
+    if (!hooks.events.heard('job.enqueued')) return
+    const at = clock.now()
+    results.forEach(({ id, status }, i) => {
+      hooks.events.emit('job.enqueued', { job: { id, task: specs[i]!.task.name, queue: jobs[i]!.queue }, status, at })
+    })
+  }
+
+  return {
+    async enqueue(specs, tx) {
+      if (specs.length === 0) return []
+      const jobs = await checkAndBuild(specs)
+      if (tx) return through(jobs, (passed) => write(passed, tx))
+      const results = await through(jobs, writeSafely)
+      announce(specs, jobs, results)
+      return results
+    },
+    enqueueSync(specs, tx) {
+      const { sync } = store.facets
+      if (!sync) throw new TriphammerError('FACET_MISSING', `enqueueSync needs a synchronous driver; with the ${store.info.name} store use enqueue`)
+      if (hooks.enqueue.length > 0) {
+        throw new TriphammerError('SYNC_UNSUPPORTED', 'enqueueSync cannot run the installed enqueue middleware, which is asynchronous; use enqueue')
+      }
+      for (const { task, payload } of specs) {
+        const checking = checkInput(task, payload)
+        if (!checking) continue
+        checking.catch(() => {}) // its verdict comes too late to be asked for
+        throw new TriphammerError('SYNC_UNSUPPORTED', `the schema of task ${task.name} is asynchronous; use enqueue`)
+      }
+      return sync.enqueue(specs.map(build), tx)
+    },
+    async prepare(specs) {
+      let prepared: readonly NewJob[] = []
+      await through(await checkAndBuild(specs), async (passed) => {
+        prepared = passed
+        return passed.map(({ id }) => ({ id, status: 'inserted' }))
+      })
+      return prepared
+    },
+  }
+}
+
+function sameLength(got: readonly unknown[], jobs: readonly unknown[], what: string): void {
+  if (got.length === jobs.length) return
+  throw new TriphammerError('INVALID_OPTION', `enqueue middleware turned ${jobs.length} jobs into ${got.length} ${what}; it must keep their number and order`)
+}

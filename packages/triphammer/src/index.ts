@@ -1,0 +1,44 @@
+import { type Client, type ClientOptions, clientOn } from './client/client.ts'
+import { sqlite } from './sqlite.ts'
+
+/** Where the jobs of a client are that was given no store. */
+export const DEFAULT_FILE = '.triphammer/jobs.db'
+
+/**
+ * Makes a client: what an application enqueues and operates with.
+ *
+ * @param options `store` defaults to the embedded one, the SQLite file `./.triphammer/jobs.db`
+ * @throws TriphammerError `UNKNOWN_OPTION`, `INVALID_OPTION`
+ *
+ * @example
+ * const jobs = createClient()
+ * await jobs.enqueue(sendEmail, { to: 'a@b.c', template: 'welcome' })
+ */
+export function createClient(options: Partial<ClientOptions> = {}): Client {
+  return clientOn({ ...options, store: options.store ?? sqlite(DEFAULT_FILE) })
+}
+
+export type { BoundClient, Client, ClientOptions, Enqueues } from './client/client.ts'
+export type { JobFilterInput, Target } from './client/filter.ts'
+export type { ClaimedRun, Job } from './client/job.ts'
+export type { Changed, JobList, ListOptions, Operations, When } from './client/operate.ts'
+export type { ClaimOptions, Reclaimed, Runs } from './client/runs.ts'
+export type { Clock, Timer } from './core/clock.ts'
+export type { Duration } from './core/duration.ts'
+export { type ErrorCode, isTriphammerError, TriphammerError } from './core/errors.ts'
+export type { JobFailure } from './core/failure.ts'
+export type { Ids } from './core/ids.ts'
+export type { Instant } from './core/instant.ts'
+export type { Logger } from './core/logger.ts'
+export { cancelled, completed, dead, discard, type JobOutcome, type OutcomeSignal, retry, retryAfter, snooze, timedOut } from './core/outcome.ts'
+export type { Level, Priority, WeightsInput } from './core/priority.ts'
+export { type BackoffOptions, exponential, fibonacci, fixed, linear, type RetryFunction, type RetryPolicy } from './core/retry.ts'
+export type { FinalState, JobState } from './core/state.ts'
+export { type AnyTask, defineTask, type EnqueueOptions, type JobSpec, type PayloadArgs, type Task, type TaskOptions } from './core/task.ts'
+export type { EventBus, EventJob, Events, EventType, Observer } from './extend/events.ts'
+export type { Gate, Grant } from './extend/gate.ts'
+export type { EnqueueMiddleware, RunCall, RunMiddleware } from './extend/middleware.ts'
+export type { FinishedJob, FollowUp, Plugin, PluginContext, Service } from './extend/plugin.ts'
+export type { CountKey, QueueInfo } from './store/admin.ts'
+export type { Migration, SchemaStatus, Store, StoreTx } from './store/store.ts'
+export type { EnqueueResult, LeaseRef, NewJob, Run, SessionRecord } from './store/types.ts'
