@@ -1,0 +1,44 @@
+import type { Beat, SessionId, SessionInfo, SessionRecord } from '../../store/types.ts'
+
+/** A session that was not heard of for longer is not believed to wait for work. */
+const LIVE_MS = 30_000
+/** A session that was not heard of for longer is forgotten. */
+const FORGET_MS = 300_000
+
+/** The workers that have been heard of, and what happened to runs of theirs. */
+export interface Sessions {
+  beat(info: SessionInfo, now: number, isPaused: (queue: string) => boolean): Beat
+  /** Something happened, from outside, to a run of this session, known or not. */
+  disturb(session: SessionId, now: number): void
+  list(): readonly SessionRecord[]
+  /** Forgets who was not heard of for five minutes. */
+  forget(now: number): void
+}
+
+/** Makes an empty {@link Sessions}. */
+export function createSessions(): Sessions {
+  const records = new Map<SessionId, SessionRecord>()
+  // Apart from the records: a run can be disturbed before its session's first pulse.
+  const changes = new Map<SessionId, { readonly count: number; readonly at: number }>()
+
+  return {
+    beat(info, now, isPaused) {
+      const others = [...records.values()].filter(({ id, seenAt }) => id !== info.id && now - seenAt <= LIVE_MS)
+      if (info.leaving) records.delete(info.id)
+      else records.set(info.id, { ...info, seenAt: now })
+      return {
+        changes: changes.get(info.id)?.count ?? 0,
+        paused: info.queues.filter(isPaused),
+        wanted: info.queues.filter((queue) => others.some(({ idle }) => idle.includes(queue))),
+      }
+    },
+    disturb(session, now) {
+      changes.set(session, { count: (changes.get(session)?.count ?? 0) + 1, at: now })
+    },
+    list: () => [...records.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    forget(now) {
+      for (const { id, seenAt } of [...records.values()]) if (now - seenAt > FORGET_MS) records.delete(id)
+      for (const [id, { at }] of [...changes]) if (!records.has(id) && now - at > FORGET_MS) changes.delete(id)
+    },
+  }
+}
