@@ -1,1 +1,1 @@
-export { memory, type MemoryOptions } from './stores/memory/store.ts'
+export { type MemoryOptions, memory } from './stores/memory/store.ts'

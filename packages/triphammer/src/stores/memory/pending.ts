@@ -37,13 +37,20 @@ export function createPending(): Pending {
       const at = position(levels, (level) => level.priority < row.priority)
       if (levels[at]?.priority !== row.priority) levels.splice(at, 0, { priority: row.priority, rows: [] })
       const { rows } = levels[at]!
-      rows.splice(position(rows, (other) => isBefore(other, row)), 0, row)
+      rows.splice(
+        position(rows, (other) => isBefore(other, row)),
+        0,
+        row,
+      )
     },
     drop(row) {
       const levels = queues.get(row.queue)!
       const at = position(levels, (level) => level.priority < row.priority)
       const { rows } = levels[at]!
-      rows.splice(position(rows, (other) => isBefore(other, row)), 1)
+      rows.splice(
+        position(rows, (other) => isBefore(other, row)),
+        1,
+      )
       if (rows.length === 0) levels.splice(at, 1)
       if (levels.length === 0) queues.delete(row.queue)
     },

@@ -1,7 +1,7 @@
-import type { JobRecord } from '../../store/admin.ts'
 import type { JobFailure } from '../../core/failure.ts'
 import type { RetryPolicy } from '../../core/retry.ts'
 import type { JobState } from '../../core/state.ts'
+import type { JobRecord } from '../../store/admin.ts'
 import type { JobId, JobRef, NewJob, Run, SessionId } from '../../store/types.ts'
 
 /** Who holds a running job, since when and until when. */

@@ -1,5 +1,5 @@
 import { TriphammerError } from '../../core/errors.ts'
-import type { StoreTx } from '../../store/store.ts'
+import type { StoreTx } from '../../store/types.ts'
 import { createDraft, type Draft, type Rows } from './rows.ts'
 
 /**
@@ -43,7 +43,10 @@ export function createTransactions(rows: Rows): Transactions {
   const lookUp = (foreign: unknown): Transaction => {
     const transaction = typeof foreign === 'object' && foreign !== null ? known.get(foreign) : undefined
     if (!transaction) {
-      throw new TriphammerError('TX_UNSUPPORTED', 'this is not a transaction of this memory store; use the one that its transaction() passes on')
+      throw new TriphammerError(
+        'TX_UNSUPPORTED',
+        'this is not a transaction of this memory store; use the one that its transaction() passes on',
+      )
     }
     if (!transaction.open) {
       throw new TriphammerError('TX_NOT_OPEN', 'the transaction has ended; await everything that belongs to it before its function returns')
@@ -54,7 +57,10 @@ export function createTransactions(rows: Rows): Transactions {
   const commit = (transaction: Transaction): void => {
     const draft = createDraft(rows)
     if (!transaction.writes.every((again) => again(draft))) {
-      throw new TriphammerError('TX_CONFLICT', 'a job of the transaction was changed by someone else; nothing of it was written, try it again')
+      throw new TriphammerError(
+        'TX_CONFLICT',
+        'a job of the transaction was changed by someone else; nothing of it was written, try it again',
+      )
     }
     draft.flush()
   }
