@@ -1,4 +1,8 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { createScenarioReporter } from './tools/scenario-reporter/scenario-reporter.ts'
+
+const difference = process.env['SCENARIOS'] === 'update' ? 'update' : process.env['CI'] === 'true' ? 'fail' : 'tell'
 
 export default defineConfig({
   test: {
@@ -15,7 +19,9 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     teardownTimeout: 10_000,
-    // A test that ran is a test that asserted.
+    // A test that asserts nothing cannot fail.
     expect: { requireAssertions: true },
+    // The order matters: the table and the closing line come last.
+    reporters: ['default', createScenarioReporter({ file: fileURLToPath(new URL('docs/scenarios.txt', import.meta.url)), difference })],
   },
 })
