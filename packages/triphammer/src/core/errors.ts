@@ -2,44 +2,48 @@
  * Every code a {@link TriphammerError} can carry. A code is literal and stable: programs may switch on it, and
  * `docs/errors.md` lists each with its way out.
  */
-export type ErrorCode =
+export const ERROR_CODES = [
   // Input, refused before anything is written
-  | 'UNKNOWN_OPTION'
-  | 'INVALID_OPTION'
-  | 'INVALID_NAME'
-  | 'INVALID_DURATION'
-  | 'INVALID_ID'
-  | 'PAYLOAD_INVALID'
-  | 'PAYLOAD_NOT_JSON'
-  | 'PAYLOAD_TOO_LARGE'
-  | 'TEXT_INVALID'
-  | 'SYNC_UNSUPPORTED'
+  'UNKNOWN_OPTION',
+  'INVALID_OPTION',
+  'INVALID_NAME',
+  'INVALID_DURATION',
+  'INVALID_ID',
+  'PAYLOAD_INVALID',
+  'PAYLOAD_NOT_JSON',
+  'PAYLOAD_TOO_LARGE',
+  'TEXT_INVALID',
+  'SYNC_UNSUPPORTED',
   // Wiring
-  | 'DUPLICATE_TASK'
-  | 'DUPLICATE_HANDLER'
-  | 'NO_HANDLER'
-  | 'FACET_MISSING'
-  | 'WORKER_STATE'
+  'DUPLICATE_TASK',
+  'DUPLICATE_HANDLER',
+  'NO_HANDLER',
+  'FACET_MISSING',
+  'WORKER_STATE',
   // Stores
-  | 'SCHEMA_MISSING'
-  | 'SCHEMA_TOO_NEW'
-  | 'NOT_A_DATABASE'
-  | 'DRIVER_MISSING'
-  | 'STORE_BUSY'
-  | 'STORE_UNAVAILABLE'
-  | 'STORE_CLOSED'
-  | 'TX_UNSUPPORTED'
-  | 'TX_NOT_OPEN'
-  | 'TX_CONFLICT'
+  'SCHEMA_MISSING',
+  'SCHEMA_TOO_NEW',
+  'NOT_A_DATABASE',
+  'DRIVER_MISSING',
+  'STORE_BUSY',
+  'STORE_UNAVAILABLE',
+  'STORE_CLOSED',
+  'TX_UNSUPPORTED',
+  'TX_NOT_OPEN',
+  'TX_CONFLICT',
   // Runs
-  | 'LEASE_EXPIRED'
-  | 'LEASE_LOST'
-  | 'TIMED_OUT'
-  | 'CANCELLED'
-  | 'SHUTDOWN'
-  | 'COMMIT_MISSING'
-  | 'RESULT_INVALID'
-  | 'PAYLOAD_UNREADABLE'
+  'LEASE_EXPIRED',
+  'LEASE_LOST',
+  'TIMED_OUT',
+  'CANCELLED',
+  'SHUTDOWN',
+  'COMMIT_MISSING',
+  'RESULT_INVALID',
+  'PAYLOAD_UNREADABLE',
+] as const
+
+/** A code of {@link ERROR_CODES}. */
+export type ErrorCode = (typeof ERROR_CODES)[number]
 
 const BRAND = Symbol.for('triphammer.error')
 
