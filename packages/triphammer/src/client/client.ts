@@ -44,7 +44,7 @@ export interface Enqueues {
    * Enqueues many jobs, all or none; they run in this order, other things being equal. Either payloads of one task with
    * options for all of them, or jobs of any tasks made by `task.with(payload, options)`.
    */
-  enqueueMany<In>(task: Task<In, unknown>, payloads: readonly In[], options?: EnqueueOptions): Promise<readonly EnqueueResult[]>
+  enqueueMany<In>(task: Task<In, unknown>, payloads: readonly NoInfer<In>[], options?: EnqueueOptions): Promise<readonly EnqueueResult[]>
   enqueueMany(jobs: readonly JobSpec[]): Promise<readonly EnqueueResult[]>
 }
 
