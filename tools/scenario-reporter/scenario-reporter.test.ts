@@ -44,7 +44,7 @@ it('writes the table, agrees with it, and fails when a row of it vanished', asyn
   expect(written.code).toBe(0)
   expect(written.lines.at(-1)).toBe('2 passed, 0 failed, 1 skipped')
   expect(cells(written.lines, 'Q1')).toBe('pass, pass')
-  expect(cells(written.lines, 'Q3')).toBe('absent flows, not yet')
+  expect(cells(written.lines, 'Q4')).toBe('absent results, not yet')
 
   const same = await run({ TABLE_DIFFERENCE: 'fail' })
   expect(same.code).toBe(0)

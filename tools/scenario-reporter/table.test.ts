@@ -38,8 +38,13 @@ describe('the scenario table', () => {
   })
 
   it('names the facet that a store does not have, from the note or the title', () => {
-    expect(row([fact('[Q3] pause'), fact('[Q3] parents', 'skipped', { note: 'absent flows' })], 'Q3')).toEqual(['absent flows', 'not yet'])
-    expect(row([fact('[Q3] parents (absent flows)', 'skipped')], 'Q3')).toEqual(['absent flows', 'not yet'])
+    expect(row([fact('[Q4] one'), fact('[Q4] two', 'skipped', { note: 'absent results' })], 'Q4')).toEqual(['absent results', 'not yet'])
+    expect(row([fact('[Q4] two (absent results)', 'skipped')], 'Q4')).toEqual(['absent results', 'not yet'])
+  })
+
+  it('does not pass a scenario of which a part waits for a facet', () => {
+    expect(row([fact('[Q3] pause')], 'Q3')).toEqual(['absent flows', 'not yet'])
+    expect(row([fact('[Q3] pause', 'failed')], 'Q3')).toEqual(['FAIL', 'not yet'])
   })
 
   it('does not pass a cell with a test that was skipped for another reason', () => {

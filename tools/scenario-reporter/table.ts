@@ -1,4 +1,4 @@
-import { SCENARIOS, STORES } from './scenarios.ts'
+import { SCENARIOS, STORES, WAITING_FOR } from './scenarios.ts'
 
 /** What the table needs to know of one test. */
 export interface TestFact {
@@ -22,7 +22,8 @@ const ABSENT = /\babsent ([a-z]+)\b/
 
 /**
  * Makes the table scenario × store. A cell is `pass` when at least one of its tests ran and all of them passed, `FAIL` when
- * one failed, `absent <facet>` when one was skipped for a facet that the store does not have, and `not yet` otherwise.
+ * one failed, `absent <facet>` when one was skipped for a facet that the store does not have or a part of the scenario waits
+ * for one that no store has, and `not yet` otherwise.
  * Tests outside a suite titled `store: <name>` do not count.
  */
 export function scenarioTable(facts: readonly TestFact[]): ScenarioTable {
@@ -43,7 +44,7 @@ export function scenarioTable(facts: readonly TestFact[]): ScenarioTable {
   const rows = Object.entries(SCENARIOS).map(([tag, name]) => [
     tag,
     name,
-    ...[...stores].map((store) => cellOf(cells.get(`${tag} ${store}`) ?? [])),
+    ...[...stores].map((store) => cellOf(cells.get(`${tag} ${store}`) ?? [], WAITING_FOR[tag])),
   ])
   return { text: align([header, ...rows]), problems }
 }
@@ -77,12 +78,13 @@ function tagsOf(fact: TestFact): ReadonlySet<string> {
   return new Set(fact.titles.flatMap((title) => [...title.matchAll(TAG)].map(([, tag]) => tag ?? '')))
 }
 
-function cellOf(facts: readonly TestFact[]): string {
+function cellOf(facts: readonly TestFact[], waitingFor: string | undefined): string {
   if (facts.some((fact) => fact.state === 'failed')) return 'FAIL'
   const skipped = facts.filter((fact) => fact.state === 'skipped')
   const facet = skipped.map((fact) => ABSENT.exec(fact.note ?? fact.titles.join(' '))?.[1]).find((name) => name !== undefined)
   if (facet !== undefined) return `absent ${facet}`
-  return facts.length > 0 && skipped.length === 0 ? 'pass' : 'not yet'
+  if (facts.length === 0 || skipped.length > 0) return 'not yet'
+  return waitingFor === undefined ? 'pass' : `absent ${waitingFor}`
 }
 
 function align(rows: readonly (readonly string[])[]): string {

@@ -57,7 +57,9 @@ describe('SQL', () => {
     "'create unique index i on t (a)'",
     "'pragma journal_mode = wal'",
     "'begin immediate'",
-    "'commit'",
+    "'COMMIT;'",
+    "'rollback to here'",
+    "'savepoint here'",
     '`with picked as (select 1) select * from picked`',
   ])('%s is found in a client file, and not in a store', (text) => {
     expect(problems('client/client.ts', `const q = ${text}`)).toHaveLength(1)
@@ -72,6 +74,8 @@ describe('SQL', () => {
     "'create a table first'",
     "'commit the transaction'",
     "'begin a transaction first'",
+    "'commit'",
+    "'rollback'",
   ])('%s is a sentence', (text) => {
     expect(problems('client/client.ts', `const q = ${text}`)).toEqual([])
   })

@@ -19,8 +19,23 @@ const MEMBERS = new Set(['Date.now', 'Math.random', 'process.env', 'process.hrti
 const RANDOM_IMPORTS = new Set(['randomUUID', 'randomBytes', 'randomInt', 'randomFillSync', 'randomFill', 'getRandomValues'])
 const TIME_MODULES = new Set(['node:timers', 'node:timers/promises', 'node:perf_hooks', 'timers', 'timers/promises', 'perf_hooks'])
 
-const SQL =
-  /^\s*(select\b[\s\S]*\bfrom\b|insert\s+(or\s+\w+\s+)?into\b|update\s+\S+\s+set\b|delete\s+from\s+\S|with\s+\w+\s+as\s*\(|(create|drop|alter)\s+(temp\s+)?(unique\s+)?(table|index|view|trigger|schema)\b|pragma\s+\w|begin(\s+(immediate|exclusive|deferred|transaction))?\s*;?\s*$|commit\s*;?\s*$|rollback(\s+to\b.*)?\s*;?\s*$|savepoint\s+\w)/i
+// `commit` and `rollback` alone are words of our own as well: they count in a statement, not as a name.
+const SQL = new RegExp(
+  [
+    String.raw`^\s*select\b[\s\S]*\bfrom\b`,
+    String.raw`^\s*insert\s+(or\s+\w+\s+)?into\b`,
+    String.raw`^\s*update\s+\S+\s+set\b`,
+    String.raw`^\s*delete\s+from\s+\S`,
+    String.raw`^\s*with\s+\w+\s+as\s*\(`,
+    String.raw`^\s*(create|drop|alter)\s+(temp\s+)?(unique\s+)?(table|index|view|trigger|schema)\b`,
+    String.raw`^\s*pragma\s+\w`,
+    String.raw`^\s*begin\s+(immediate|exclusive|deferred|transaction)\s*;?\s*$`,
+    String.raw`^\s*(begin|commit|rollback)\s*;\s*$`,
+    String.raw`^\s*rollback\s+to\s+\w+\s*;?\s*$`,
+    String.raw`^\s*savepoint\s+\w+\s*;?\s*$`,
+  ].join('|'),
+  'i',
+)
 
 /**
  * What breaks the rules in one file of the library:
