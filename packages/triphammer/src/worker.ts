@@ -1,0 +1,3 @@
+export { type CommitTx, type HandledJob, type Handler, type HandlerContext, handle } from './worker/handler.ts'
+export type { QueueOptions, WorkerOptions } from './worker/options.ts'
+export { createWorker, type Worker, type WorkerStats } from './worker/worker.ts'

@@ -1,0 +1,111 @@
+import type { Clock, Timer } from '../core/clock.ts'
+import { TriphammerError } from '../core/errors.ts'
+import { childLogger, type Logger } from '../core/logger.ts'
+import type { RunCall } from '../extend/middleware.ts'
+import type { OutcomeKind, Run } from '../store/types.ts'
+import type { ActiveRun, Claim } from './claim.ts'
+import type { Commit } from './commit.ts'
+
+/** How an attempt ended: with an outcome that is still to be written, or with one that `ctx.commit` has written. */
+export type AttemptEnd = { readonly kind: 'outcome'; readonly outcome: OutcomeKind } | { readonly kind: 'recorded' }
+
+/** What an {@link Attempt} is made with. */
+export interface AttemptOptions {
+  readonly claim: Claim
+  readonly clock: Clock
+  readonly log: Logger
+  readonly makeCommit: (attempt: Attempt) => Commit
+  readonly ended: (attempt: Attempt, end: AttemptEnd) => void
+}
+
+/**
+ * One attempt at a job: its signal, its time limit, and the one end it comes to. Whatever comes after that end, a late
+ * return of the handler above all, changes nothing.
+ */
+export class Attempt implements ActiveRun, RunCall {
+  readonly run: Run
+  readonly startedMs: number
+  settled = false
+  cancelRequested = false
+  /** Why the signal was aborted. */
+  reason: TriphammerError | undefined
+  /** JSON text that the pulse is to write down. */
+  progress: string | undefined
+  readonly #options: AttemptOptions
+  #log: Logger | undefined
+  #controller: AbortController | undefined
+  #commit: Commit | undefined
+  #timer: Timer | undefined
+
+  constructor(options: AttemptOptions) {
+    this.#options = options
+    this.run = options.claim.run
+    this.startedMs = this.#elapsed()
+  }
+
+  // The members that follow are made when they are asked for: most handlers never do.
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.reason) this.#controller.abort(this.reason)
+    }
+    return this.#controller.signal
+  }
+
+  get log(): Logger {
+    const { id, task, attempt } = this.run
+    this.#log ??= childLogger(this.#options.log, { job: id, task, attempt })
+    return this.#log
+  }
+
+  get commit(): Commit {
+    this.#commit ??= this.#options.makeCommit(this)
+    return this.#commit
+  }
+
+  /** As `Commit.confirmed`; an attempt that never looked at `commit` has none. */
+  committed(): false | Promise<boolean> {
+    return this.#commit ? this.#commit.confirmed() : false
+  }
+
+  times(): { readonly startedMs: number; readonly endedMs: number } {
+    return { startedMs: this.startedMs, endedMs: this.#elapsed() }
+  }
+
+  limit(timeoutMs: number | undefined, timedOut: (error: TriphammerError) => void): void {
+    if (timeoutMs === undefined) return
+    this.#timer = this.#options.clock.timer(timeoutMs, () => {
+      const error = new TriphammerError('TIMED_OUT', `the attempt timed out after ${timeoutMs} ms`)
+      this.abort(error)
+      timedOut(error)
+    })
+  }
+
+  abort(reason: TriphammerError): void {
+    if (reason.code === 'CANCELLED') this.cancelRequested = true
+    if (this.reason) return
+    this.reason = reason
+    this.#controller?.abort(reason)
+  }
+
+  handBack(): void {
+    this.settle({ kind: 'outcome', outcome: { kind: this.cancelRequested ? 'cancelled' : 'release' } })
+  }
+
+  takeProgress(): string | undefined {
+    const { progress } = this
+    this.progress = undefined
+    return progress
+  }
+
+  settle(end: AttemptEnd): void {
+    if (this.settled) return
+    this.settled = true
+    this.#timer?.cancel()
+    this.#options.ended(this, end)
+  }
+
+  #elapsed(): number {
+    return Math.floor(this.#options.clock.monotonic() - this.#options.claim.claimedAt)
+  }
+}

@@ -1,0 +1,146 @@
+import { isTriphammerError, TriphammerError } from '../core/errors.ts'
+import { type JobOutcome, signalledOutcome } from '../core/outcome.ts'
+import { DEFAULT_RETRY } from '../core/retry.ts'
+import { judge } from '../core/verdict.ts'
+import { refuseIssues } from '../extend/build-job.ts'
+import type { Enqueuer } from '../extend/enqueuer.ts'
+import { compose, type RunCall } from '../extend/middleware.ts'
+import type { Hooks } from '../extend/plugin.ts'
+import { encodeOutcome, type Settler } from '../extend/settle.ts'
+import type { Outcome, OutcomeKind, Run } from '../store/types.ts'
+import { Attempt } from './attempt.ts'
+import type { ActiveRun, Claim } from './claim.ts'
+import { createCommit } from './commit.ts'
+import { createContext } from './context.ts'
+import type { Handler } from './handler.ts'
+import type { WorkerConfig } from './options.ts'
+
+/** Runs handlers and turns what they do into outcomes. */
+export interface Executor {
+  /**
+   * Starts the handler of a claim. `ended` is called once, after `start` has returned: with the outcome, and whether
+   * `ctx.commit` has written it already.
+   */
+  start(claim: Claim, ended: (outcome: Outcome, recorded: boolean) => void): ActiveRun
+}
+
+/** What an {@link Executor} works with. */
+export interface ExecutorOptions {
+  readonly config: WorkerConfig
+  readonly hooks: Hooks
+  readonly enqueuer: Enqueuer
+  readonly settler: Settler
+}
+
+type HandlerEnd = { readonly value: unknown } | { readonly error: unknown }
+
+/** Makes an {@link Executor}. */
+export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOptions): Executor {
+  const { clock, ids, log, store, policy } = config
+  const maxBytes = store.facets.results?.maxBytes
+  const makeCommit = (attempt: Attempt) => createCommit({ store, settler, enqueuer, clock, attempt })
+
+  const perform = async (call: RunCall, handler: Handler, attempt: Attempt): Promise<unknown> => {
+    const payload = await readPayload(call.run, handler)
+    return handler.run(createContext({ config, enqueuer, attempt, payload }) as never)
+  }
+  const performer = (handler: Handler, attempt: Attempt): Promise<unknown> => {
+    if (hooks.run.length === 0) return perform(attempt, handler, attempt)
+    return compose(hooks.run, (call: RunCall) => perform(call, handler, attempt))(attempt)
+  }
+
+  const conclude = async (attempt: Attempt, handler: Handler, end: HandlerEnd): Promise<void> => {
+    let really = end
+    try {
+      if (await attempt.committed()) {
+        if ('error' in end) attempt.log.warn({ error: end.error }, 'the handler threw after it had committed; the job is completed')
+        return attempt.settle({ kind: 'recorded' })
+      }
+    } catch (error) {
+      really = { error }
+    }
+    settle(attempt, verdictOn(attempt, handler, really))
+  }
+
+  const verdictOn = (attempt: Attempt, handler: Handler, end: HandlerEnd): JobOutcome | 'release' => {
+    if (attempt.cancelRequested) return { kind: 'cancelled' }
+    if ('value' in end && !signalledOutcome(end.value)) return { kind: 'completed', result: end.value }
+    if ('error' in end && attempt.reason?.code === 'SHUTDOWN') return 'release'
+    return judgeFailure(attempt, handler, 'error' in end ? end.error : end.value, false)
+  }
+
+  const judgeFailure = (attempt: Attempt, handler: Handler, error: unknown, timedOut: boolean): JobOutcome => {
+    const { run } = attempt
+    // No attempt can mend what is not JSON.
+    if (isTriphammerError(error, 'PAYLOAD_UNREADABLE')) return { kind: 'dead', error }
+    const verdict = judge({
+      attempt: run.attempt,
+      maxAttempts: Math.min(run.maxAttempts, policy.maxAttempts ?? run.maxAttempts),
+      policy: run.retry ?? handler.task.policy.retry ?? policy.retry ?? DEFAULT_RETRY,
+      error,
+      timedOut,
+      random: ids.random(),
+    })
+    if (verdict.policyError !== undefined) {
+      attempt.log.error({ error: verdict.policyError }, 'the retry function threw; the default policy decided')
+    }
+    return verdict.outcome
+  }
+
+  const settle = (attempt: Attempt, outcome: JobOutcome | 'release'): void => {
+    if (attempt.settled) return
+    attempt.settle({ kind: 'outcome', outcome: outcome === 'release' ? { kind: 'release' } : encode(attempt, outcome) })
+  }
+  const encode = (attempt: Attempt, outcome: JobOutcome): OutcomeKind => {
+    try {
+      return encodeOutcome(outcome, maxBytes)
+    } catch (cause) {
+      // The work is done: failing the run would do it again.
+      const error = new TriphammerError('RESULT_INVALID', `job ${attempt.run.id} completed, but its result cannot be kept`, { cause })
+      attempt.log.error({ error }, error.message)
+      return { kind: 'completed' }
+    }
+  }
+
+  return {
+    start(claim, ended) {
+      const { run } = claim
+      const handler = config.handlers.get(run.task)!
+      const attempt = new Attempt({
+        claim,
+        clock,
+        log,
+        makeCommit,
+        ended: (self, end) => {
+          const kind: OutcomeKind = end.kind === 'recorded' ? { kind: 'completed' } : end.outcome
+          ended({ lease: run.lease, ...self.times(), ...kind }, end.kind === 'recorded')
+        },
+      })
+      attempt.limit(run.timeoutMs ?? handler.task.policy.timeoutMs ?? policy.timeoutMs, (error) => {
+        settle(attempt, attempt.cancelRequested ? { kind: 'cancelled' } : judgeFailure(attempt, handler, error, true))
+      })
+      void performer(handler, attempt).then(
+        (value) => conclude(attempt, handler, { value }),
+        (error: unknown) => conclude(attempt, handler, { error }),
+      )
+      return attempt
+    },
+  }
+}
+
+async function readPayload(run: Run, { task }: Handler): Promise<unknown> {
+  const payload = parsePayload(run)
+  if (!task.input) return payload
+  const checked = task.input['~standard'].validate(payload)
+  const result = checked instanceof Promise ? await checked : checked
+  refuseIssues(task, result.issues)
+  return 'value' in result ? result.value : payload
+}
+
+function parsePayload(run: Run): unknown {
+  try {
+    return JSON.parse(run.payload)
+  } catch (cause) {
+    throw new TriphammerError('PAYLOAD_UNREADABLE', `the payload of job ${run.id} is not JSON; it was changed from outside`, { cause })
+  }
+}
