@@ -44,7 +44,7 @@ export default {
       comment: 'Drivers are optional peers: only the SQL stores and their transport load them.',
       severity: 'error',
       from: { path: src, pathNot: `${src}(sql|stores)/` },
-      to: { path: '(^|/)(better-sqlite3|libsql|sqlite)(/|$)', pathNot: src },
+      to: { path: '(^|/|:)(better-sqlite3|libsql|sqlite)(/|$)', pathNot: '^packages/' },
     },
     {
       name: 'src-ships-alone',
