@@ -1,7 +1,6 @@
 import type { Clock, Timer } from '../core/clock.ts'
 import { TriphammerError } from '../core/errors.ts'
 import { childLogger, type Logger } from '../core/logger.ts'
-import type { RunCall } from '../extend/middleware.ts'
 import type { OutcomeKind, Run } from '../store/types.ts'
 import type { ActiveRun, Claim } from './claim.ts'
 import type { Commit } from './commit.ts'
@@ -22,7 +21,7 @@ export interface AttemptOptions {
  * One attempt at a job: its signal, its time limit, and the one end it comes to. Whatever comes after that end, a late
  * return of the handler above all, changes nothing.
  */
-export class Attempt implements ActiveRun, RunCall {
+export class Attempt implements ActiveRun {
   readonly run: Run
   readonly startedMs: number
   settled = false

@@ -40,13 +40,14 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
   const maxBytes = store.facets.results?.maxBytes
   const makeCommit = (attempt: Attempt) => createCommit({ store, settler, enqueuer, clock, attempt })
 
-  const perform = async (call: RunCall, handler: Handler, attempt: Attempt): Promise<unknown> => {
-    const payload = await readPayload(call.run, handler)
+  const perform = async (run: Run, handler: Handler, attempt: Attempt): Promise<unknown> => {
+    const payload = await readPayload(run, handler)
     return handler.run(createContext({ config, enqueuer, attempt, payload }) as never)
   }
   const performer = (handler: Handler, attempt: Attempt): Promise<unknown> => {
-    if (hooks.run.length === 0) return perform(attempt, handler, attempt)
-    return compose(hooks.run, (call: RunCall) => perform(call, handler, attempt))(attempt)
+    if (hooks.run.length === 0) return perform(attempt.run, handler, attempt)
+    const { run, signal, log: ownLog } = attempt
+    return compose(hooks.run, (call: RunCall) => perform(call.run, handler, attempt))({ run, signal, log: ownLog })
   }
 
   const conclude = async (attempt: Attempt, handler: Handler, end: HandlerEnd): Promise<void> => {

@@ -1,4 +1,5 @@
 import { sleep } from '../core/clock.ts'
+import { DEFAULTS } from '../core/defaults.ts'
 import { TriphammerError } from '../core/errors.ts'
 import { asCancelled, type Settler } from '../extend/settle.ts'
 import type { EventBus } from '../extend/events.ts'
@@ -65,7 +66,8 @@ export interface QueueLoopOptions {
   readonly changed: () => void
 }
 
-const HAND_BACK_MS = 5_000
+/** A store that says a job is due and yet gives none is not asked again at once. */
+const SHORTEST_WAIT_MS = 5
 
 /** Makes a {@link QueueLoop}. */
 export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
@@ -182,7 +184,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   const look = ({ runs, dueInMs }: Claimed, limit: number): void => {
     gate.refund(queue.name, limit - runs.length)
     foundNothing = runs.length === 0
-    if (foundNothing) lookAt = clock.monotonic() + Math.min(config.pollMs, dueInMs ?? config.pollMs)
+    if (foundNothing) lookAt = clock.monotonic() + Math.min(config.pollMs, Math.max(dueInMs ?? config.pollMs, SHORTEST_WAIT_MS))
   }
   const take = (batch: readonly Ended[], { runs, finished }: Claimed, sentAt: number): void => {
     batch.forEach((ended, i) => answered(ended, finished[i]!))
@@ -252,6 +254,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     counts: () => ({ held: held.size, running: running.size, unfinished: outbox.size + inFlight }),
     idle: () => claims.size === 0 && foundNothing,
     onState(claim, state) {
+      if (claim.phase === 'ended') return // its finish will be answered for itself
       switch (state.state) {
         case 'held':
           return
@@ -274,7 +277,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
       paused = beat.paused
       const now = clock.monotonic()
       if (paused) giveBack(held.drain())
-      else if (wanted) giveBack(held.drain(({ claimedAt }) => now - claimedAt >= HAND_BACK_MS))
+      else if (wanted) giveBack(held.drain(({ claimedAt }) => now - claimedAt >= DEFAULTS.handBackMs))
       if (resumed) loop.wake()
     },
     stop() {

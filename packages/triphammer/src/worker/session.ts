@@ -45,7 +45,7 @@ export interface SessionOptions {
 
 /** After the signals are aborted, handlers have this long to end by themselves. */
 const ABORT_WAIT_MS = 1_000
-/** Outcomes that the store has not taken this long after the last handler ended are left to the leases. */
+/** Outcomes that the store has not taken this long after the last handler ended are left to the leases; so are services. */
 const FLUSH_WAIT_MS = 5_000
 const CLEAN_EVERY_MS = 30_000
 
@@ -62,6 +62,7 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
   let fatalError: unknown
   let stopping: Promise<void> | undefined
   let running: Promise<unknown> = Promise.resolve()
+  let services: Promise<unknown> = Promise.resolve()
   let unsubscribe = (): void => {}
 
   const fatal = (error: unknown): void => {
@@ -92,9 +93,10 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
       every({ ...common, wait: () => config.leaseMs / 3 }, keeper.renew),
       every({ ...common, wait: () => jittered(config.leaseMs / 4) }, maintenance.reclaim),
       every({ ...common, wait: () => jittered(CLEAN_EVERY_MS) }, maintenance.clean),
-      ...hooks.services.map((service) => supervise(service, { clock, log, signal })),
     ])
   }
+  const supervised = (): Promise<unknown> =>
+    Promise.all(hooks.services.map((service) => supervise(service, { clock, log, signal: ending.signal })))
 
   const until = (condition: () => boolean): Promise<void> =>
     new Promise((resolve) => {
@@ -124,6 +126,7 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
     await loopsDone
     ending.abort()
     await running
+    await within(clock, FLUSH_WAIT_MS, services)
     if (fatalError === undefined) await pulse.leave().catch((error: unknown) => log.warn({ error }, 'the worker could not sign off'))
   }
 
@@ -144,6 +147,7 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
       unsubscribe = store.facets.wakeups?.subscribe(config.queues.map(({ name }) => name), wake) ?? unsubscribe
       loopsDone = Promise.all(loops.map((loop) => loop.run())).catch(fatal)
       running = serve().catch(fatal)
+      services = supervised()
       events.emit('worker.started', { session: id, at: clock.now() })
     },
     async idle() {
