@@ -2,9 +2,7 @@
 // A line below @ts-expect-error that compiles is an error, so each refusal is tested too.
 import { createClient, defineTask, exponential, type Task } from 'triphammer'
 import { z } from 'zod'
-
-type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
-const same = <A, B>(_equal: Equal<A, B>): void => {}
+import { same } from './same.ts'
 
 const jobs = createClient()
 
