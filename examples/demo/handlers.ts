@@ -26,7 +26,9 @@ export function createHandlers(jobs: Client): readonly Handler[] {
     handle(indexEntry, ({ payload, attempt, signal }) =>
       orGiveUp(attempt, () => inspectEntry(Buffer.from(payload.root), toBytes(payload), signal)),
     ),
-    handle(writeReport, ({ payload, job }) => report({ jobs, payload, queue: job.queue, startedAt: job.createdAt })),
+    handle(writeReport, ({ payload, job, attempt }) =>
+      orGiveUp(attempt, () => report({ jobs, payload, queue: job.queue, startedAt: job.createdAt })),
+    ),
   ]
 }
 
@@ -91,14 +93,14 @@ async function report({ jobs, payload, queue, startedAt }: ReportJob): Promise<S
 
   const subject = { folder: root, excluded: EXCLUDED, run: { id: run, number, startedAt, finishedAt: new Date() } }
   const full = await buildReport(subject, eachJob(jobs, { queue, task: [scanFolder, indexEntry] }))
-  await writeWhole(output, run, `${JSON.stringify(full, null, 2)}\n`)
+  await writeWhole(output, `${JSON.stringify(full, null, 2)}\n`)
   await forgetEarlierRuns(jobs, { root, number })
   return summarise(full, output)
 }
 
 /** Whoever reads the file sees the old report or the new one, never half of it. */
-async function writeWhole(output: string, run: string, text: string): Promise<void> {
-  const draft = join(dirname(output), STATE_FOLDER, `report-${run}.json`)
+async function writeWhole(output: string, text: string): Promise<void> {
+  const draft = join(dirname(output), STATE_FOLDER, `report-${process.pid}.json`)
   try {
     await writeFile(draft, text)
     await rename(draft, output)

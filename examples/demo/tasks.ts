@@ -54,4 +54,7 @@ export const scanFolder: Task<ScanPayload, ScanPayload> = defineTask<ScanPayload
 export const indexEntry: Task<IndexPayload, IndexPayload> = defineTask<IndexPayload>('demo.index', policy)
 
 /** Goes last. */
-export const writeReport: Task<ReportPayload, ReportPayload> = defineTask<ReportPayload>('demo.report', { ...policy, priority: 'background' })
+export const writeReport: Task<ReportPayload, ReportPayload> = defineTask<ReportPayload>('demo.report', {
+  ...policy,
+  priority: 'background',
+})

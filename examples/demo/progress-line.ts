@@ -1,0 +1,59 @@
+import type { Percentiles } from './latencies.ts'
+import { count, number, type Paint, time } from './text.ts'
+
+/** How far a run is, at one moment. */
+export interface Sample {
+  /** Since this copy was started. */
+  readonly elapsedMs: number
+  /** Entries whose jobs have ended, whichever copy ran them. */
+  readonly done: number
+  /** Entries found so far. */
+  readonly total: number
+  /** The tree is still being walked: the total grows. */
+  readonly scanning: boolean
+  readonly perSecond: number
+  /** From enqueue to finish, of the jobs that this copy ran. */
+  readonly latency?: Percentiles
+  /** Jobs that others hold, when this copy has nothing to do. */
+  readonly elsewhere: number
+  /** A signal has come: what is at work is finished, nothing new is begun. */
+  readonly stopping: boolean
+}
+
+/** One line without colours, for a log. */
+export function plainLine(sample: Sample): string {
+  const { done, total, perSecond, elapsedMs } = sample
+  const parts = [time(elapsedMs).padStart(7), `${number(done)} of ${count(total, 'file')}`, `${number(perSecond)} jobs/s`]
+  return [...parts, latencyText(sample), state(sample)].filter((part) => part !== '').join('  ')
+}
+
+const LEAST_BAR = 10
+const MOST_BAR = 40
+
+/** One line for a terminal of this width. What finds no room is left out, the least important first. */
+export function barLine(sample: Sample, width: number, paint: Paint): string {
+  const { done, total, perSecond } = sample
+  const share = total === 0 ? 0 : done / total
+  const percent = `${Math.floor(share * 100)}%`.padStart(4)
+  const texts = [percent, `${number(done)}/${number(total)}`, `${number(perSecond)} jobs/s`, state(sample), latencyText(sample)]
+  const shown: string[] = []
+  let left = width - LEAST_BAR
+  for (const text of texts.filter((part) => part !== '')) {
+    if (text.length + 2 > left) break
+    shown.push(text)
+    left -= text.length + 2
+  }
+  const full = Math.min(MOST_BAR, LEAST_BAR + left)
+  const filled = Math.round(share * full)
+  return [paint('green', '█'.repeat(filled)) + paint('dim', '░'.repeat(full - filled)), ...shown].join('  ')
+}
+
+function latencyText({ latency }: Sample): string {
+  return latency ? `p50 ${time(latency.p50)}  p95 ${time(latency.p95)}  p99 ${time(latency.p99)}` : ''
+}
+
+function state({ stopping, elsewhere, scanning }: Sample): string {
+  if (stopping) return 'stopping'
+  if (elsewhere > 0) return `waiting for ${count(elsewhere, 'job')} of another copy`
+  return scanning ? 'scanning' : ''
+}
