@@ -75,8 +75,9 @@ export default {
     },
   ],
   options: {
-    doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)dist/.*[.](map|tsbuildinfo)$' },
+    // What is built is where examples end, and is not looked at itself.
+    doNotFollow: { path: '(^|/)(node_modules|dist)/' },
+    exclude: { path: '^(examples|tools)/dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
