@@ -1,0 +1,88 @@
+/** What SQLite is given and gives back here; we use no blobs and no 64-bit integers. */
+export type SqliteValue = string | number | null
+
+/** A row by column name. Drivers may add properties of their own, so read columns by name and never spread a row. */
+export type SqliteRow = Readonly<Record<string, SqliteValue>>
+
+/** The drivers that are known. */
+export type SqliteDriverName = 'node:sqlite' | 'libsql' | 'better-sqlite3'
+
+/** A prepared statement; parameters are positional. */
+export interface SqliteStatement {
+  /** Runs a statement that returns no rows; answers how many rows it changed. */
+  run(parameters: readonly SqliteValue[]): number
+  /** Runs a statement to its end and returns all its rows. */
+  all(parameters: readonly SqliteValue[]): readonly SqliteRow[]
+}
+
+/** What an adapter makes of a driver's connection. */
+export interface SqliteHandle {
+  readonly driver: SqliteDriverName
+  /** The driver's own connection. */
+  readonly db: object
+  readonly inTransaction: boolean
+  exec(sql: string): void
+  prepare(sql: string): SqliteStatement
+  close(): void
+}
+
+/**
+ * A connection with its prepared statements. Every error it throws is a TriphammerError with the driver's own as its cause.
+ */
+export interface SqliteConnection {
+  readonly driver: SqliteDriverName
+  readonly db: object
+  readonly inTransaction: boolean
+  /** Runs statements without parameters and rows, such as `begin immediate`. */
+  exec(sql: string): void
+  run(sql: string, parameters?: readonly SqliteValue[]): number
+  all(sql: string, parameters?: readonly SqliteValue[]): readonly SqliteRow[]
+  get(sql: string, parameters?: readonly SqliteValue[]): SqliteRow | undefined
+  close(): void
+}
+
+// Filters of people make statements of many texts; the hot path has about forty.
+const MAX_STATEMENTS = 200
+const NONE: readonly SqliteValue[] = []
+
+/**
+ * Makes a {@link SqliteConnection}.
+ *
+ * @param classify turns what a driver throws into the error that callers see
+ */
+export function connectionOn(handle: SqliteHandle, classify: (error: unknown) => unknown): SqliteConnection {
+  const statements = new Map<string, SqliteStatement>()
+
+  const attempt = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      throw classify(error)
+    }
+  }
+  const prepared = (sql: string): SqliteStatement => {
+    const known = statements.get(sql)
+    if (known) return known
+    const statement = handle.prepare(sql)
+    const [oldest] = statements.keys()
+    if (statements.size >= MAX_STATEMENTS && oldest !== undefined) statements.delete(oldest)
+    statements.set(sql, statement)
+    return statement
+  }
+
+  return {
+    driver: handle.driver,
+    db: handle.db,
+    get inTransaction() {
+      return handle.inTransaction
+    },
+    exec: (sql) => attempt(() => handle.exec(sql)),
+    run: (sql, parameters = NONE) => attempt(() => prepared(sql).run(parameters)),
+    all: (sql, parameters = NONE) => attempt(() => prepared(sql).all(parameters)),
+    get: (sql, parameters = NONE) => attempt(() => prepared(sql).all(parameters)[0]),
+    close() {
+      statements.clear()
+      attempt(() => handle.close())
+    },
+  }
+}

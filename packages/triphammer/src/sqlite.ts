@@ -1,0 +1,2 @@
+export type { SqliteOptions } from './stores/sqlite/options.ts'
+export { sqlite } from './stores/sqlite/store.ts'

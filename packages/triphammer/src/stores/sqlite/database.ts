@@ -1,0 +1,160 @@
+import { isTriphammerError, TriphammerError } from '../../core/errors.ts'
+import type { SqliteConnection } from '../../sql/sqlite-connection.ts'
+import { loadDriver, type SqliteDriver } from '../../sql/sqlite-drivers.ts'
+import { openConnection } from './open.ts'
+import type { Settings } from './options.ts'
+import { lockNews, type Patience, retryBusy } from './retry-busy.ts'
+import type { SchemaKeeper } from './schema.ts'
+import { transact } from './transact.ts'
+import type { Write } from './write.ts'
+
+/**
+ * The store's own connections: one for all its verbs, and one more on which {@link transaction} runs the user's.
+ *
+ * ```
+ * read, write ──► main: opened at the first call; a verb runs on it in one go, so no two verbs ever meet
+ * transaction ──► second: one transaction at a time, open while its function awaits
+ * ```
+ *
+ * A database in memory has one connection for both: while a transaction is open on it, it is as locked as a file would be.
+ */
+export interface Database {
+  /** The driver's class that all connections of this process to this database come from; picked at the first use. */
+  readonly driver: SqliteDriver | undefined
+  /** Decides the driver, if that is still open. */
+  preferDriver(driver: SqliteDriver): void
+  /** Runs on the main connection as it is, whatever its schema. */
+  bare<T>(work: (db: SqliteConnection) => T): Promise<T>
+  /** Reads from a database whose schema is in order. */
+  read<T>(work: (db: SqliteConnection, now: number) => T): Promise<T>
+  /** Writes in one transaction, whose schema is in order. */
+  write<T>(work: (write: Write) => T): Promise<T>
+  /** Opens a transaction on the second connection; whoever asked for it ends it and calls `leave`. */
+  enter(): Promise<{ readonly db: SqliteConnection; leave(): void }>
+  /** The main connection, if it is open and no transaction of the user's is on it. */
+  idle(): SqliteConnection | undefined
+  /** @throws TriphammerError `STORE_CLOSED` */
+  checkOpen(): void
+  close(): void
+}
+
+/** What a {@link Database} tells. */
+export interface DatabaseEvents {
+  opened(): void
+  /** A write has been committed that may have brought work into these queues. */
+  committed(queues: ReadonlySet<string>): void
+}
+
+/** Makes a {@link Database}; nothing is opened yet. */
+export function createDatabase(settings: Settings, schema: SchemaKeeper, events: DatabaseEvents): Database {
+  const { file, isMemory, clock, ids } = settings
+  const patience: Patience = { clock, ids, news: lockNews(file, isMemory) }
+  let driver: SqliteDriver | undefined
+  let main: SqliteConnection | undefined
+  let second: SqliteConnection | undefined
+  let occupied = false
+  let closed = false
+
+  const checkOpen = (): void => {
+    if (closed) throw new TriphammerError('STORE_CLOSED', `the store of ${file} has been closed`)
+  }
+  const connect = (): SqliteConnection => {
+    driver ??= loadDriver(settings.driver)
+    return openConnection(driver, settings)
+  }
+  const connectMain = (): SqliteConnection => {
+    if (isMemory && occupied)
+      throw new TriphammerError('STORE_BUSY', 'a transaction is open on the database in memory, which has only one connection')
+    if (main) return main
+    main = connect()
+    events.opened()
+    return main
+  }
+  // A connection that reports more than a lock may be of no use any more: the next call opens another. One in memory is the database.
+  const discard = (error: unknown): void => {
+    if (isMemory || !main) return
+    if (!main.inTransaction && !isTriphammerError(error, 'STORE_UNAVAILABLE')) return
+    closeQuietly(main)
+    main = undefined
+  }
+  const bare = <T>(work: (db: SqliteConnection) => T): Promise<T> =>
+    retryBusy(patience, () => {
+      checkOpen()
+      const db = connectMain()
+      try {
+        return work(db)
+      } catch (error) {
+        discard(error)
+        throw error
+      }
+    })
+  const ensureSchema = (db: SqliteConnection): void => {
+    if (!schema.isCurrent(db)) transact(db, () => schema.ensure(db, clock.now()))
+  }
+
+  return {
+    get driver() {
+      return driver
+    },
+    preferDriver(preferred) {
+      driver ??= preferred
+    },
+    bare,
+    read: (work) =>
+      bare((db) => {
+        ensureSchema(db)
+        return work(db, clock.now())
+      }),
+    async write(work) {
+      const woken = new Set<string>()
+      const value = await bare((db) => {
+        woken.clear()
+        return transact(db, () => {
+          const now = clock.now()
+          schema.ensure(db, now)
+          return work({ db, now, wake: (queue) => void woken.add(queue) })
+        })
+      })
+      if (woken.size > 0) events.committed(woken)
+      return value
+    },
+    async enter() {
+      const db = await retryBusy(patience, () => {
+        checkOpen()
+        if (!isMemory) second ??= connect()
+        const connection = second ?? connectMain()
+        connection.exec('begin immediate')
+        return connection
+      })
+      occupied = true
+      return {
+        db,
+        leave() {
+          occupied = false
+          if (isMemory ? closed : closed || db.inTransaction) {
+            closeQuietly(db)
+            second = undefined
+          }
+          patience.news.ended()
+        },
+      }
+    },
+    idle: () => (isMemory && occupied ? undefined : main),
+    checkOpen,
+    close() {
+      if (closed) return
+      closed = true
+      if (main && !(isMemory && occupied)) closeQuietly(main)
+      if (second && !occupied) closeQuietly(second)
+      main = undefined
+    },
+  }
+}
+
+function closeQuietly(db: SqliteConnection): void {
+  try {
+    db.close()
+  } catch {
+    // What matters has been committed; the operating system takes the rest back.
+  }
+}

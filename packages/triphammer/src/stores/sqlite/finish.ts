@@ -1,0 +1,110 @@
+import { DEFAULTS } from '../../core/defaults.ts'
+import { cancelFailure } from '../../core/failure.ts'
+import type { SqliteValue } from '../../sql/sqlite-connection.ts'
+import type { FinishResult, Outcome } from '../../store/types.ts'
+import { enqueueJobs } from './enqueue.ts'
+import { cancelReason, later, number, orNull, text } from './rows.ts'
+import type { Write } from './write.ts'
+
+/** Writes outcomes, each fenced by its lease. */
+export function finishRuns(write: Write, outcomes: readonly Outcome[]): readonly FinishResult[] {
+  return outcomes.map((outcome) => {
+    const state = settle(write, outcome) ? 'applied' : refusal(write, outcome)
+    if (state === 'applied' && outcome.spawn) enqueueJobs(write, outcome.spawn)
+    return { state, ended: [], released: [] }
+  })
+}
+
+// Only the holder may write, and nothing but a cancel once that has been requested.
+const HELD = 'id = ? and token = ?'
+const FREE_TO_END = `${HELD} and cancel is null`
+
+/** Why an outcome was not written. */
+function refusal({ db }: Write, { lease }: Outcome): 'stale' | 'cancel' {
+  return db.get(`select 1 from triphammer_live where ${HELD}`, [lease.id, lease.token]) ? 'cancel' : 'stale'
+}
+
+function settle(write: Write, outcome: Outcome): boolean {
+  const { now } = write
+  switch (outcome.kind) {
+    case 'completed':
+      return complete(write, outcome, outcome.result)
+    case 'retry':
+      return putBack(write, outcome, RETRY, [
+        outcome.at ?? later(now, outcome.delayMs),
+        Math.ceil(outcome.startedMs ?? 0),
+        JSON.stringify(outcome.error),
+      ])
+    case 'snooze':
+      return putBack(write, outcome, SNOOZE, [later(now, outcome.delayMs)])
+    case 'release':
+      return putBack(write, outcome, RELEASE, [])
+    case 'cancelled':
+      return cancel(write, outcome, outcome.reason)
+    case 'dead':
+    case 'timed_out':
+    case 'failed':
+      return fail(write, outcome, outcome.kind, JSON.stringify(outcome.error), FREE_TO_END)
+  }
+}
+
+const BACK = 'lease_until = null, token = null, session = null'
+const RETRY = `${BACK}, run_at = ?, started_at = started_at + ?, error = ?`
+const SNOOZE = `${BACK}, run_at = ?, started_at = null, attempt = attempt - 1`
+const RELEASE = `${BACK}, started_at = null, attempt = attempt - 1`
+
+function putBack({ db, now, wake }: Write, { lease }: Outcome, changes: string, values: readonly SqliteValue[]): boolean {
+  const [row] = db.all(`update triphammer_live set ${changes} where ${FREE_TO_END} returning queue, run_at`, [
+    ...values,
+    lease.id,
+    lease.token,
+  ])
+  if (row && number(row, 'run_at') <= now) wake(text(row, 'queue'))
+  return row !== undefined
+}
+
+// Both are told in milliseconds after the claim; without an end, the end is now.
+const STARTED = 'started_at + ?'
+const ENDED = 'coalesce(started_at + ?, ?)'
+// Retention in whole milliseconds, a fraction counting as a full one.
+const RETAIN_MS = `coalesce(cast(retain_ms as integer) + (retain_ms > cast(retain_ms as integer)), ${DEFAULTS.retainMs})`
+
+const COMPLETE = `insert or replace into triphammer_history
+  (id, queue, task, priority, run_at, created_at, attempt, max_attempts, started_at, ended_at, keep_until,
+   timeout_ms, retain_ms, retry, error, progress, result, payload)
+  select id, queue, task, priority, run_at, created_at, attempt, max_attempts, ${STARTED}, ${ENDED}, ${ENDED} + ${RETAIN_MS},
+   timeout_ms, retain_ms, retry, error, progress, ?, payload
+  from triphammer_live where ${FREE_TO_END} and retain_ms is not 0`
+
+function complete({ db, now }: Write, outcome: Outcome, result: string | undefined): boolean {
+  const { id, token } = outcome.lease
+  const [started, ended] = times(outcome)
+  db.run(COMPLETE, [started, ended, now, ended, now, orNull(result), id, token])
+  return db.run(`delete from triphammer_live where ${FREE_TO_END}`, [id, token]) === 1
+}
+
+const FAIL = `insert or replace into triphammer_ended
+  (id, state, queue, task, priority, run_at, created_at, attempt, max_attempts, started_at, ended_at,
+   timeout_ms, retain_ms, retry, error, progress, payload)
+  select id, ?, queue, task, priority, run_at, created_at, attempt, max_attempts, ${STARTED}, ${ENDED},
+   timeout_ms, retain_ms, retry, ?, progress, payload
+  from triphammer_live where `
+
+function fail({ db, now }: Write, outcome: Outcome, state: string, error: string, fence: string): boolean {
+  const { id, token } = outcome.lease
+  const [started, ended] = times(outcome)
+  if (db.run(FAIL + fence, [state, started, ended, now, error, id, token]) === 0) return false
+  db.run('delete from triphammer_live where id = ?', [id])
+  return true
+}
+
+function cancel(write: Write, outcome: Outcome, reason: string | undefined): boolean {
+  const { id, token } = outcome.lease
+  const row = write.db.get(`select cancel from triphammer_live where ${HELD}`, [id, token])
+  if (!row) return false
+  return fail(write, outcome, 'cancelled', JSON.stringify(cancelFailure(reason ?? cancelReason(row))), HELD)
+}
+
+function times({ startedMs = 0, endedMs }: Outcome): [started: number, ended: SqliteValue] {
+  return [Math.ceil(startedMs), endedMs === undefined ? null : Math.ceil(endedMs)]
+}

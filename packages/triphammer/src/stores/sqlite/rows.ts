@@ -1,0 +1,107 @@
+import type { JobFailure } from '../../core/failure.ts'
+import type { RetryPolicy } from '../../core/retry.ts'
+import type { JobState } from '../../core/state.ts'
+import type { SqliteRow, SqliteValue } from '../../sql/sqlite-connection.ts'
+import type { JobRecord } from '../../store/admin.ts'
+import type { JobRef, Run } from '../../store/types.ts'
+
+/** The moment `ms` after another, in whole milliseconds: a fraction counts as a full one, so that nothing is early. */
+export function later(at: number, ms: number): number {
+  return at + Math.ceil(ms)
+}
+
+/** What {@link runOf} reads. */
+export const RUN_COLUMNS =
+  'id, task, queue, payload, priority, attempt, max_attempts, run_at, created_at, started_at, timeout_ms, retry, retain_ms, cancel, token'
+
+/** A running row as its holder sees it. */
+export function runOf(row: SqliteRow): Run {
+  const id = text(row, 'id')
+  return {
+    lease: { id, token: text(row, 'token') },
+    id,
+    task: text(row, 'task'),
+    queue: text(row, 'queue'),
+    payload: text(row, 'payload'),
+    priority: number(row, 'priority'),
+    attempt: number(row, 'attempt'),
+    maxAttempts: number(row, 'max_attempts'),
+    runAt: number(row, 'run_at'),
+    createdAt: number(row, 'created_at'),
+    claimedAt: number(row, 'started_at'),
+    ...policyOf(row),
+    ...(row['cancel'] === null ? {} : { cancelRequested: true }),
+    links: 0,
+  }
+}
+
+/** A row of any of the three tables as people see it. */
+export function recordOf(row: SqliteRow): JobRecord {
+  const optional = <Name extends string, Value>(name: Name, column: string, read: (row: SqliteRow, column: string) => Value) =>
+    row[column] === null ? {} : ({ [name]: read(row, column) } as Record<Name, Value>)
+  return {
+    ...refOf(row),
+    payload: text(row, 'payload'),
+    priority: number(row, 'priority'),
+    attempt: number(row, 'attempt'),
+    maxAttempts: number(row, 'max_attempts'),
+    createdAt: number(row, 'created_at'),
+    runAt: number(row, 'run_at'),
+    ...optional('startedAt', 'started_at', number),
+    ...optional('endedAt', 'ended_at', number),
+    ...optional('leaseUntil', 'lease_until', number),
+    ...policyOf(row),
+    ...optional('error', 'error', json<JobFailure>),
+    ...optional('result', 'result', text),
+    ...optional('progress', 'progress', text),
+    ...optional('cancelRequested', 'cancel', () => true as const),
+  }
+}
+
+/** A row as a reference. */
+export function refOf(row: SqliteRow): JobRef {
+  return { id: text(row, 'id'), task: text(row, 'task'), queue: text(row, 'queue'), state: text(row, 'state') as JobState }
+}
+
+function policyOf(row: SqliteRow): Pick<Run, 'timeoutMs' | 'retry' | 'retainMs'> {
+  return {
+    ...(row['timeout_ms'] === null ? {} : { timeoutMs: number(row, 'timeout_ms') }),
+    ...(row['retry'] === null ? {} : { retry: json<RetryPolicy>(row, 'retry') }),
+    ...(row['retain_ms'] === null ? {} : { retainMs: number(row, 'retain_ms') }),
+  }
+}
+
+/** A column that holds text. */
+export function text(row: SqliteRow, column: string): string {
+  return row[column] as string
+}
+
+/** A column that holds a number. */
+export function number(row: SqliteRow, column: string): number {
+  return row[column] as number
+}
+
+/** A column that holds JSON of ours. */
+export function json<Value>(row: SqliteRow, column: string): Value {
+  return JSON.parse(text(row, column)) as Value
+}
+
+/** What a column holds for a value that may be absent. */
+export function orNull(value: string | number | undefined): SqliteValue {
+  return value ?? null
+}
+
+/** What a column holds for a value of ours that is kept as JSON. */
+export function jsonOrNull(value: object | undefined): SqliteValue {
+  return value === undefined ? null : JSON.stringify(value)
+}
+
+/** The JSON of a request to cancel. */
+export function cancelJson(reason: string | undefined): string {
+  return JSON.stringify({ reason })
+}
+
+/** The reason in the JSON of a request to cancel. */
+export function cancelReason(row: SqliteRow): string | undefined {
+  return row['cancel'] === null ? undefined : json<{ readonly reason?: string }>(row, 'cancel').reason
+}

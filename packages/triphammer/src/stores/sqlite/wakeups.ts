@@ -1,0 +1,108 @@
+import { type FSWatcher, type Stats, unwatchFile, watch, watchFile } from 'node:fs'
+import type { WakeupsFacet } from '../../store/facets.ts'
+
+const PROBE_MS = 250
+
+/** Tells subscribers that there may be work. */
+export interface Wakeups extends WakeupsFacet {
+  /** The store itself has written something that these queues may be about. */
+  notify(queues: ReadonlySet<string>): void
+  /** The database is open now: its log can be watched. */
+  arm(): void
+  /** Ends all subscriptions. */
+  end(): void
+}
+
+/**
+ * Makes a {@link Wakeups}. Three ways lead to a subscriber, each beneath the other:
+ *
+ * ```
+ * own write ──► notify ──────────────────────────────────────┐
+ * any write ──► the log changes ──► fs.watch (about 1 ms) ─┐  ├──► wake, once a turn
+ *                               └──► a stat each 250 ms ───┴─ has another connection written? ┘
+ * ```
+ *
+ * What changes the log is often the store's own claim or finish, which wakes nobody: only `writtenByOthers` does. Files are
+ * watched while someone subscribes, and no watch keeps the process alive.
+ *
+ * @param file the database, `undefined` for one in memory
+ * @param writtenByOthers whether another connection, of this process or another, has committed since the last question
+ */
+export function createWakeups(file: string | undefined, writtenByOthers: () => boolean): Wakeups {
+  const subscribers = new Map<() => void, readonly string[]>()
+  const log = file === undefined ? undefined : `${file}-wal`
+  let watcher: FSWatcher | undefined
+  let isProbing = false
+
+  const onChange = (): void => {
+    if (writtenByOthers()) for (const soon of subscribers.keys()) soon()
+  }
+  const disarm = (): void => {
+    watcher?.close()
+    watcher = undefined
+  }
+  const arm = (): void => {
+    if (watcher || log === undefined || subscribers.size === 0) return
+    try {
+      watcher = watch(log, { persistent: false })
+    } catch {
+      return // it does not exist yet, or the file system cannot: the probe sees it
+    }
+    // The log is made anew when the last connection of all processes had closed: the watch is then on a file that is gone.
+    watcher.on('change', (event) => {
+      if (event === 'rename') disarm()
+      onChange()
+    })
+    watcher.on('error', disarm)
+  }
+  const probe = (now: Stats, before: Stats): void => {
+    if (now.ino !== before.ino) disarm()
+    arm()
+    onChange()
+  }
+  const start = (): void => {
+    if (log === undefined || isProbing) return
+    isProbing = true
+    watchFile(log, { persistent: false, interval: PROBE_MS }, probe)
+    writtenByOthers() // what was written before does not count
+    arm()
+  }
+  const stop = (): void => {
+    disarm()
+    if (log !== undefined && isProbing) unwatchFile(log, probe)
+    isProbing = false
+  }
+
+  return {
+    subscribe(queues, wake) {
+      const soon = onceATurn(() => subscribers.has(soon) && wake())
+      subscribers.set(soon, queues)
+      start()
+      return () => {
+        if (subscribers.delete(soon) && subscribers.size === 0) stop()
+      }
+    },
+    notify(queues) {
+      for (const [soon, names] of subscribers) if (names.some((name) => queues.has(name))) soon()
+    },
+    arm,
+    end() {
+      subscribers.clear()
+      stop()
+    },
+  }
+}
+
+// Many signals within one turn are one wake-up. Each subscriber has a microtask of its own: one that throws takes no wake-up
+// from another.
+function onceATurn(act: () => void): () => void {
+  let queued = false
+  return () => {
+    if (queued) return
+    queued = true
+    queueMicrotask(() => {
+      queued = false
+      act()
+    })
+  }
+}
