@@ -25,8 +25,7 @@ async function main(): Promise<number> {
   const state = join(command.folder, STATE_FOLDER)
   await mkdir(state, { recursive: true })
   await using jobs = createClient({ store: sqlite(join(state, 'demo.db')) })
-  await jobs.migrate()
-  return indexFolder(jobs, command)
+  return await indexFolder(jobs, command)
 }
 
 async function indexFolder(jobs: Client, places: Places): Promise<number> {
