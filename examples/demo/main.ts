@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Client, createClient, type Job, TriphammerError } from 'triphammer'
+import { type Client, createClient, type Job, type Logger, TriphammerError } from 'triphammer'
 import { sqlite } from 'triphammer/sqlite'
 import { HELP, type Places, readCommand, UsageError } from './arguments.ts'
 import { STATE_FOLDER } from './handlers.ts'
+import { createLogFile } from './log-file.ts'
 import { printable } from './names.ts'
 import { printSummary } from './print.ts'
 import type { Summary } from './report.ts'
@@ -24,16 +25,23 @@ async function main(): Promise<number> {
   }
   const state = join(command.folder, STATE_FOLDER)
   await mkdir(state, { recursive: true })
-  await using jobs = createClient({ store: sqlite(join(state, 'demo.db')) })
-  return await indexFolder(jobs, command)
+  const logger = createLogFile(join(state, 'demo.log'))
+  await using jobs = createClient({ store: sqlite(join(state, 'demo.db')), logger })
+  return await indexFolder({ jobs, places: command, logger })
 }
 
-async function indexFolder(jobs: Client, places: Places): Promise<number> {
+interface Session {
+  readonly jobs: Client
+  readonly places: Places
+  readonly logger: Logger
+}
+
+async function indexFolder({ jobs, places, logger }: Session): Promise<number> {
   const { run, resumed } = await joinRun(jobs, places)
   say(`${paint('bold', 'Indexing')} ${printable(places.root)}`)
   if (resumed) await sayWhatIsThere(jobs, run)
 
-  const { report, signal } = await workOn(jobs, run, createView(stdout))
+  const { report, signal } = await workOn({ jobs, run, logger, view: createView(stdout) })
   if (report?.state === 'completed') {
     stdout.write(`\n${printSummary(report.result as Summary, { width: stdout.columns ?? 100, paint })}`)
     return 0

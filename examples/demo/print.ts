@@ -14,10 +14,11 @@ export interface PrintOptions {
 /** The end of a run, as text: a table by language, what was skipped and what failed, and where the report is. */
 export function printSummary(summary: Summary, options: PrintOptions): string {
   const { totals } = summary
+  const failures = summary.failures.map(({ path, reason, attempts }) => ({ path, reason: `${reason}, ${count(attempts, 'attempt')}` }))
   const sections = [
     languageTable(summary, options),
     listing(`${count(totals.skipped, 'entry', 'entries')} skipped`, 'yellow', summary.skipped, totals.skipped, options),
-    listing(`${count(totals.failed, 'entry', 'entries')} could not be read`, 'red', summary.failures, totals.failed, options),
+    listing(`${count(totals.failed, 'entry', 'entries')} could not be read`, 'red', failures, totals.failed, options),
     closing(summary, options),
   ]
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
@@ -71,7 +72,7 @@ function closing({ output, totals, run }: Summary, { paint }: PrintOptions): str
     ? `; a job took ${time(run.latencyMs.p50)} (p50), ${time(run.latencyMs.p95)} (p95), ${time(run.latencyMs.p99)} (p99) from enqueue to finish`
     : ''
   return [
-    `Run ${run.number}: ${count(entries, 'job')} in ${time(run.seconds * 1_000)}, ${number(run.retriedJobs)} of them tried again${latency}.`,
+    `Run ${run.number}: ${count(entries, 'entry', 'entries')} in ${time(run.seconds * 1_000)}, ${count(run.retriedJobs, 'job')} tried again${latency}.`,
     `${paint('green', 'Report:')} ${printable(output)}`,
   ].join('\n')
 }

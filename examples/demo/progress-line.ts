@@ -14,8 +14,10 @@ export interface Sample {
   readonly perSecond: number
   /** From enqueue to finish, of the jobs that this copy ran. */
   readonly latency?: Percentiles
-  /** Jobs that others hold, when this copy has nothing to do. */
+  /** Jobs that others hold, while this copy has nothing to do. */
   readonly elsewhere: number
+  /** Jobs that wait for their next attempt, while nobody has anything to do. */
+  readonly retrying: number
   /** A signal has come: what is at work is finished, nothing new is begun. */
   readonly stopping: boolean
 }
@@ -52,8 +54,9 @@ function latencyText({ latency }: Sample): string {
   return latency ? `p50 ${time(latency.p50)}  p95 ${time(latency.p95)}  p99 ${time(latency.p99)}` : ''
 }
 
-function state({ stopping, elsewhere, scanning }: Sample): string {
+function state({ stopping, elsewhere, retrying, scanning }: Sample): string {
   if (stopping) return 'stopping'
   if (elsewhere > 0) return `waiting for ${count(elsewhere, 'job')} of another copy`
+  if (retrying > 0) return `waiting to try ${count(retrying, 'file')} again`
   return scanning ? 'scanning' : ''
 }

@@ -10,7 +10,7 @@ export type ReportedFile = EntryName & Omit<InspectedFile, 'kind'>
 export type ReportedSkip = EntryName & { readonly reason: string }
 
 /** An entry that could not be read, or whose job was cancelled. */
-export type ReportedFailure = EntryName & { readonly reason: string }
+export type ReportedFailure = EntryName & { readonly reason: string; readonly attempts: number }
 
 /** Sums over all files of one language. */
 export interface LanguageRow {
@@ -76,7 +76,7 @@ export async function buildReport(subject: ReportSubject, jobs: AsyncIterable<Jo
   for await (const job of jobs) {
     if (job.attempt > 1) retriedJobs++
     const name = nameOf(job)
-    if (job.state !== 'completed') failures.push({ ...name, reason: failureOf(job) })
+    if (job.state !== 'completed') failures.push({ ...name, reason: failureOf(job), attempts: job.attempt })
     else if (isInspection(job.result)) {
       latencies.add((job.endedAt ?? job.createdAt).getTime() - job.createdAt.getTime())
       const { kind, ...found } = job.result
@@ -119,8 +119,12 @@ function nameOf({ payload }: Job): EntryName {
   return { path: path === '' ? '.' : path, ...(raw === undefined ? {} : { raw }) }
 }
 
+// Node's messages end in the call and the full path, which stands beside the reason anyway.
+const CALL_AND_PATH = /, (\w+) '.*'$/s
+
 function failureOf({ state, error }: Job): string {
-  return error ? `${state}: ${error.message}` : state
+  const message = error?.message.replace(CALL_AND_PATH, ' ($1)') ?? 'no reason given'
+  return state === 'dead' ? message : `${state}: ${message}`
 }
 
 // By code units and not by a locale: the same on every machine. `raw` tells names apart that look the same.

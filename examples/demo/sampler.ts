@@ -26,7 +26,8 @@ export function createSampler(jobs: Client, run: DemoRun, worker: Worker, latenc
       const { pending = 0, running = 0, ...ended } = await jobs.countBy('state', { queue: run.queue, task: indexEntry })
       const scans = await jobs.count({ ...unfinished(run.queue), task: scanFolder })
       const done = Object.values(ended).reduce((sum, count) => sum + count, 0)
-      const { held, running: atWork } = worker.stats()
+      const { held, running: atWork, started } = worker.stats()
+      const isIdle = started > 0 && held + atWork === 0
       const elapsedMs = performance.now()
       const latency = latencies.percentiles()
       return {
@@ -36,7 +37,8 @@ export function createSampler(jobs: Client, run: DemoRun, worker: Worker, latenc
         scanning: scans > 0,
         perSecond: rate(elapsedMs, done),
         ...(latency === undefined ? {} : { latency }),
-        elsewhere: held + atWork === 0 ? running : 0,
+        elsewhere: isIdle ? running : 0,
+        retrying: isIdle && running === 0 ? pending : 0,
         stopping,
       }
     },

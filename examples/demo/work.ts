@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { Client, Job } from 'triphammer'
+import type { Client, Job, Logger } from 'triphammer'
 import { createWorker } from 'triphammer/worker'
 import { createHandlers } from './handlers.ts'
 import type { DemoRun } from './runs.ts'
@@ -46,8 +46,16 @@ const SHOW_EVERY_MS = 200
 /** Counting takes at most a tenth of the time, however many jobs there are to count. */
 const COUNTING_SHARE = 10
 
+/** What {@link workOn} works with. */
+export interface WorkOptions {
+  readonly jobs: Client
+  readonly run: DemoRun
+  readonly logger: Logger
+  readonly view: View
+}
+
 /** Works on a run until its report job has ended, or until a signal. */
-export async function workOn(jobs: Client, run: DemoRun, view: View): Promise<Worked> {
+export async function workOn({ jobs, run, logger, view }: WorkOptions): Promise<Worked> {
   const latencies = createLatencyPlugin()
   const worker = createWorker({
     store: jobs.store,
@@ -58,6 +66,7 @@ export async function workOn(jobs: Client, run: DemoRun, view: View): Promise<Wo
     poll: '200ms',
     grace: '10s',
     plugins: [latencies],
+    logger,
   })
   const sampler = createSampler(jobs, run, worker, latencies)
   const wake = createBell()
