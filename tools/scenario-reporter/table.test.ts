@@ -80,6 +80,10 @@ describe('the comparison', () => {
     expect(tableDifference(text, text)).toEqual([])
   })
 
+  it('does not mind the width of columns', () => {
+    expect(tableDifference(text, text.replaceAll('  not yet', '      not yet'))).toEqual([])
+  })
+
   it('finds a row that vanished, one that is new and a cell that changed', () => {
     const without = text.replace(/^Q1 .*\n/m, '')
     expect(tableDifference(text, without)).toEqual([expect.stringMatching(/^- Q1/), expect.stringContaining('lines expected')])

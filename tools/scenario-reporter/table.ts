@@ -49,15 +49,25 @@ export function scenarioTable(facts: readonly TestFact[]): ScenarioTable {
   return { text: align([header, ...rows]), problems }
 }
 
-/** The lines that two tables do not share, `-` for what was expected and `+` for what is; empty when they are equal. */
+/**
+ * The lines that two tables do not share, `-` for what was expected and `+` for what is; empty when they say the same. How
+ * wide the columns are says nothing.
+ */
 export function tableDifference(expected: string, actual: string): readonly string[] {
-  const before = expected.trimEnd().split('\n')
-  const after = actual.trimEnd().split('\n')
+  const before = contentOf(expected)
+  const after = contentOf(actual)
   return [
     ...before.filter((line) => !after.includes(line)).map((line) => `- ${line}`),
     ...after.filter((line) => !before.includes(line)).map((line) => `+ ${line}`),
     ...(before.length === after.length ? [] : [`  ${before.length} lines expected, ${after.length} found`]),
   ]
+}
+
+function contentOf(table: string): readonly string[] {
+  return table
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().replace(/ {2,}/g, '  '))
 }
 
 /** The last line of a run. */
