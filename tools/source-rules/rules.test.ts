@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkSource, MAX_LINES } from './rules.ts'
+import { checkSource, MAX_FUNCTION_LINES, MAX_LINES } from './rules.ts'
 
 const problems = (file: string, text: string): string[] =>
   checkSource(file, text).map(({ line, problem }) => `${line} ${problem.split(':')[0]}`)
@@ -85,5 +85,13 @@ describe('length', () => {
   it('allows the limit and refuses one line more', () => {
     expect(problems('core/long.ts', 'a\n'.repeat(MAX_LINES))).toEqual([])
     expect(problems('core/long.ts', 'a\n'.repeat(MAX_LINES + 1))).toHaveLength(1)
+  })
+
+  it('allows a function of the limit, refuses one line more, and does not count the functions inside it', () => {
+    const body = (lines: number): string => 'go()\n'.repeat(lines)
+    const outer = (lines: number, inner = ''): string => `function make() {\n${body(lines - 2)}${inner}}\n`
+    expect(problems('core/long.ts', outer(MAX_FUNCTION_LINES))).toEqual([])
+    expect(problems('core/long.ts', outer(MAX_FUNCTION_LINES + 1))).toEqual(['1 is a function of 51 lines; 50 is the limit'])
+    expect(problems('core/long.ts', outer(MAX_FUNCTION_LINES, `const part = () => {\n${body(40)}}\n`))).toEqual([])
   })
 })

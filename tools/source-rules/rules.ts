@@ -10,6 +10,9 @@ export interface Finding {
 /** The longest source file. Where to look for a seam is well before that. */
 export const MAX_LINES = 400
 
+/** The longest function, not counting the functions inside it: a closure that makes a thing is as long as what it does itself. */
+export const MAX_FUNCTION_LINES = 50
+
 /** Who may touch the machine's time, randomness and environment; paths below `src/`. */
 const MACHINE = /^(core\/(clock|ids)\.ts$|cli\/|worker\/shutdown\.ts$)/
 const SQL_HOMES = /^(sql|stores)\//
@@ -42,7 +45,7 @@ const SQL = new RegExp(
  *
  * - time and randomness come from the injected clock and ids, the environment from the command line;
  * - SQL text is written under `sql/` and `stores/` alone;
- * - no file is longer than {@link MAX_LINES} lines.
+ * - no file is longer than {@link MAX_LINES} lines, no function longer than {@link MAX_FUNCTION_LINES}.
  *
  * @param file the path below `src/`, with forward slashes
  */
@@ -60,10 +63,29 @@ export function checkSource(file: string, text: string): Finding[] {
     const machine = MACHINE.test(file) ? undefined : machineUse(node)
     if (machine) found(node, `${machine}: time and randomness come from the injected Clock and Ids, the environment from the command line`)
     if (!SQL_HOMES.test(file) && isSql(node)) found(node, 'SQL text outside stores/ and sql/')
+    if (ts.isFunctionLike(node)) {
+      const own = ownLines(node, source)
+      if (own > MAX_FUNCTION_LINES) found(node, `is a function of ${own} lines; ${MAX_FUNCTION_LINES} is the limit: find its parts`)
+    }
     ts.forEachChild(node, visit)
   }
   visit(source)
   return findings
+}
+
+function ownLines(node: ts.Node, source: ts.SourceFile): number {
+  let inside = 0
+  const visit = (child: ts.Node): void => {
+    if (ts.isFunctionLike(child)) inside += lineCount(child, source)
+    else ts.forEachChild(child, visit)
+  }
+  ts.forEachChild(node, visit)
+  return lineCount(node, source) - inside
+}
+
+function lineCount(node: ts.Node, source: ts.SourceFile): number {
+  const line = (at: number): number => source.getLineAndCharacterOfPosition(at).line
+  return line(node.end) - line(node.getStart(source)) + 1
 }
 
 function machineUse(node: ts.Node): string | undefined {
