@@ -32,6 +32,7 @@ export interface SqliteHandle {
 export interface SqliteConnection {
   readonly driver: SqliteDriverName
   readonly db: object
+  /** A connection that has been closed is in none. */
   readonly inTransaction: boolean
   /** Runs statements without parameters and rows, such as `begin immediate`. */
   exec(sql: string): void
@@ -74,7 +75,11 @@ export function connectionOn(handle: SqliteHandle, classify: (error: unknown) =>
     driver: handle.driver,
     db: handle.db,
     get inTransaction() {
-      return handle.inTransaction
+      try {
+        return handle.inTransaction
+      } catch {
+        return false
+      }
     },
     exec: (sql) => attempt(() => handle.exec(sql)),
     run: (sql, parameters = NONE) => attempt(() => prepared(sql).run(parameters)),

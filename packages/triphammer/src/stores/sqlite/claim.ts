@@ -51,7 +51,7 @@ function takeFrom({ db, now }: Write, priority: number, limit: number, lease: Ne
   const { sql, parameters } = wantedJobs(wanted)
   const rows = db.all(
     `update triphammer_live set token = ?, session = ?, lease_until = ?, started_at = ?, attempt = attempt + 1
-     where id in (select id from ${BY_CLAIM_INDEX} where priority = ? and ${sql} order by run_at, id limit ?)
+     where rowid in (select rowid from ${BY_CLAIM_INDEX} where priority = ? and ${sql} order by run_at, id limit ?)
      returning ${RUN_COLUMNS}`,
     [lease.token, lease.session, lease.until, now, priority, ...parameters, limit],
   )

@@ -21,7 +21,7 @@ import type { Write } from './write.ts'
 export interface Database {
   /** The driver's class that all connections of this process to this database come from; picked at the first use. */
   readonly driver: SqliteDriver | undefined
-  /** Decides the driver, if that is still open. */
+  /** Decides the driver, if neither an option nor the first use has. */
   preferDriver(driver: SqliteDriver): void
   /** Runs on the main connection as it is, whatever its schema. */
   bare<T>(work: (db: SqliteConnection) => T): Promise<T>
@@ -97,7 +97,7 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
       return driver
     },
     preferDriver(preferred) {
-      driver ??= preferred
+      driver ??= settings.driver === undefined ? preferred : loadDriver(settings.driver)
     },
     bare,
     read: (work) =>
@@ -121,10 +121,17 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
     async enter() {
       const db = await retryBusy(patience, () => {
         checkOpen()
-        if (!isMemory) second ??= connect()
-        const connection = second ?? connectMain()
-        connection.exec('begin immediate')
-        return connection
+        if (isMemory) return begun(connectMain())
+        second ??= connect()
+        try {
+          return begun(second)
+        } catch (error) {
+          if (!isTriphammerError(error, 'STORE_BUSY')) {
+            closeQuietly(second)
+            second = undefined
+          }
+          throw error
+        }
       })
       occupied = true
       return {
@@ -149,6 +156,11 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
       main = undefined
     },
   }
+}
+
+function begun(db: SqliteConnection): SqliteConnection {
+  db.exec('begin immediate')
+  return db
 }
 
 function closeQuietly(db: SqliteConnection): void {

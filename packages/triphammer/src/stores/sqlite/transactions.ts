@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { realpathSync } from 'node:fs'
 import { TriphammerError } from '../../core/errors.ts'
 import { connectionOn, type SqliteConnection } from '../../sql/sqlite-connection.ts'
@@ -42,6 +43,7 @@ export function createTransactions({ settings, database, schema, committed }: Tr
   const adopted = new WeakMap<object, SqliteConnection>()
   let own: { readonly tx: StoreTx; readonly db: object } | undefined
   let last: Promise<unknown> = Promise.resolve()
+  const inside = new AsyncLocalStorage<Transaction>()
 
   const begin = (db: SqliteConnection): StoreTx => {
     const tx: StoreTx = { db: db.db }
@@ -79,7 +81,7 @@ export function createTransactions({ settings, database, schema, committed }: Tr
     const tx = begin(db)
     own = { tx, db: db.db }
     try {
-      const value = await fn(tx)
+      const value = await inside.run(transactions.get(tx)!, () => fn(tx))
       finish(tx)
       return value
     } finally {
@@ -109,7 +111,8 @@ export function createTransactions({ settings, database, schema, committed }: Tr
       schema.ensure(db, now)
       return work({ db, now, wake: (queue) => void woken.add(queue) })
     },
-    run(fn) {
+    async run(fn) {
+      if (inside.getStore()?.ended === false) throw nested()
       const turn = last.then(() => runAlone(fn))
       last = turn.catch(() => {})
       return turn
@@ -125,12 +128,16 @@ function checkSameFile(connection: SqliteConnection, { file, isMemory }: Setting
   throw unsupported(`the connection is to ${theirs === '' ? 'a database without a file' : theirs}, the store's database is ${file}`)
 }
 
-// Two copies of SQLite in one process do not see each other's locks on a file: both would write at once.
+// Two copies of SQLite in one process do not see each other's locks on a file: both got the write lock, and one's commit was
+// gone (measured with node:sqlite and libsql).
 function checkSameLibrary(found: NonNullable<ReturnType<typeof recognise>>, { driver }: Database): void {
   if (!driver || driver.sqliteClass === found.sqliteClass) return
-  const whose = driver.name === found.driver ? `another copy of ${found.driver}` : found.driver
+  const [whose, wayOut] =
+    driver.name === found.driver
+      ? [`another copy of ${found.driver}`, `have one copy of ${found.driver} installed (npm dedupe)`]
+      : [found.driver, `open the store with { driver: '${found.driver}' }`]
   throw unsupported(
-    `the connection is of ${whose}, the store uses ${driver.name}; two copies of SQLite in one process damage a database. Open the store with { driver: '${found.driver}' }`,
+    `the connection is of ${whose}, the store uses ${driver.name}, and two copies of SQLite in one process lose writes; ${wayOut}`,
   )
 }
 
@@ -144,6 +151,11 @@ function realPath(file: string): string | undefined {
 
 function unsupported(what: string): TriphammerError {
   return new TriphammerError('TX_UNSUPPORTED', `the transaction cannot be used: ${what}`)
+}
+
+// It would wait for the one around it, which waits for it.
+function nested(): TriphammerError {
+  return new TriphammerError('STORE_BUSY', 'a transaction of this store is open around this one; pass its tx on instead of opening another')
 }
 
 function notOpen(): TriphammerError {

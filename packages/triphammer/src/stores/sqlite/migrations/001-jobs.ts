@@ -1,5 +1,6 @@
 import type { Migration } from '../../../store/store.ts'
 
+// Tables of jobs have rowids: without them a row of more than about 1,000 bytes spills onto a page of its own.
 // The claim index holds the jobs that nobody holds, the lease index those that somebody does: a job is in one of the two,
 // a claim walks over no running job and a reclaim over no waiting one. `task` stands in the claim index so that a claim of
 // some tasks reads no rows of others. `payload` comes last, so that a large one spills without the other columns.
@@ -24,7 +25,7 @@ create table triphammer_live (
   error text,
   progress text,
   payload text not null
-) strict, without rowid;
+) strict;
 
 create index triphammer_live_claim on triphammer_live (queue, priority, run_at, id, task) where lease_until is null;
 create index triphammer_live_lease on triphammer_live (lease_until) where lease_until is not null;
@@ -47,7 +48,7 @@ create table triphammer_ended (
   error text,
   progress text,
   payload text not null
-) strict, without rowid;
+) strict;
 
 create table triphammer_history (
   id text not null primary key,
@@ -68,7 +69,7 @@ create table triphammer_history (
   progress text,
   result text,
   payload text not null
-) strict, without rowid;
+) strict;
 
 create index triphammer_history_keep on triphammer_history (keep_until);
 
