@@ -163,10 +163,10 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
 
   // ── exchanging ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  const mayLook = (): boolean => !stopping && !paused && (!foundNothing || clock.monotonic() >= lookAt)
-  const ask = (travelling: number): Grant => {
+  const mayLook = (now: number): boolean => !stopping && !paused && (!foundNothing || now >= lookAt)
+  const ask = (travelling: number, now: number): Grant => {
     // A claim must not take the blame for an outcome that is refused, nor the other way round.
-    if (!mayLook() || outbox.isolating) return { granted: 0 }
+    if (!mayLook(now) || outbox.isolating) return { granted: 0 }
     const claimed = claims.size - travelling
     const want = demandOf(queue, { claimed, held: held.size, running: running.size, wanted, recentStarts })
     return want === 0 ? { granted: 0 } : gate.take(queue.name, want)
@@ -214,10 +214,11 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   const turn = async (tries: number): Promise<number> => {
     await endOfTurn()
     const batch = outbox.take()
-    const { granted, retryInMs } = ask(batch.length)
+    const now = clock.monotonic()
+    const { granted, retryInMs } = ask(batch.length, now)
     if (batch.length === 0 && granted === 0) {
       changed()
-      if (!abandoned.signal.aborted) await bell.wait(waitMs(retryInMs))
+      if (!abandoned.signal.aborted) await bell.wait(waitMs(retryInMs, now))
       return 0
     }
     inFlight = batch.length
@@ -236,8 +237,9 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
       inFlight = 0
     }
   }
-  const waitMs = (retryInMs: number | undefined): number => {
-    const untilLook = foundNothing ? Math.max(0, lookAt - clock.monotonic()) : config.pollMs
+  // A look that is due and was not taken (the queue is paused, a gate is shut, everything is in hand) is not for time to bring.
+  const waitMs = (retryInMs: number | undefined, now: number): number => {
+    const untilLook = foundNothing && lookAt > now ? lookAt - now : config.pollMs
     return Math.min(untilLook, retryInMs ?? config.pollMs, config.pollMs)
   }
 
