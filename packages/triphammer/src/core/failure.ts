@@ -13,9 +13,17 @@ const MAX_STACK = 16_384
 
 /**
  * Plain data from whatever was thrown. Long texts are cut, text that a store could not hold is repaired: an error about
- * bad text must not itself be refused.
+ * bad text must not itself be refused. It never throws, whatever was thrown: a run must be able to end.
  */
 export function toFailure(thrown: unknown): JobFailure {
+  try {
+    return read(thrown)
+  } catch {
+    return { name: 'Error', message: 'something was thrown that cannot be read' }
+  }
+}
+
+function read(thrown: unknown): JobFailure {
   if (!isErrorLike(thrown)) return { name: 'Error', message: clean(describe(thrown), MAX_MESSAGE) }
   const code: unknown = thrown.code
   return {
@@ -40,7 +48,8 @@ function isErrorLike(thrown: unknown): thrown is ErrorLike {
 function describe(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return String(thrown)
   try {
-    return JSON.stringify(thrown)
+    // Undefined where toJSON returns nothing.
+    return (JSON.stringify(thrown) as string | undefined) ?? Object.prototype.toString.call(thrown)
   } catch {
     return Object.prototype.toString.call(thrown)
   }

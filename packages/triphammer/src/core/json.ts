@@ -1,5 +1,6 @@
 import type { ErrorCode } from './errors.ts'
-import { TriphammerError } from './errors.ts'
+import { isTriphammerError, TriphammerError } from './errors.ts'
+import { show } from './text.ts'
 
 /** Any value that JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
@@ -9,18 +10,16 @@ export const MAX_DEPTH = 500
 
 /**
  * The JSON text of a value, or an error that names the first place which would be lost or changed on the way: functions,
- * symbols, BigInt, NaN and infinities, `undefined` in an array, cycles, Maps, Promises and the like, U+0000 and lone
- * surrogates. As in `JSON.stringify`, properties that are `undefined` are left out and `toJSON` is called. A value of
- * `undefined` becomes `null`.
+ * symbols, BigInt, NaN and infinities, `undefined` in an array, cycles, Maps, Promises and the like, invalid Dates, U+0000
+ * and lone surrogates. As in `JSON.stringify`, properties that are `undefined` are left out, `toJSON` is called and −0
+ * becomes 0. A value of `undefined` becomes `null`.
  *
  * @param what names the value in the error, e.g. `'payload'`
  * @param maxBytes the most UTF-8 bytes the text may have
  * @throws TriphammerError `PAYLOAD_NOT_JSON`, `TEXT_INVALID`, `PAYLOAD_TOO_LARGE`
  */
 export function encodeJson(value: unknown, what: string, maxBytes: number): string {
-  if (value === undefined) return 'null'
-  check(value, '', what, [])
-  const text = JSON.stringify(value)
+  const text = JSON.stringify(value === undefined ? null : plainData(value, what))
   // A string of n code units has at least n and at most 3n bytes: most texts need no count.
   if (text.length * 3 > maxBytes) {
     const bytes = Buffer.byteLength(text)
@@ -34,49 +33,107 @@ export function encodeJson(value: unknown, what: string, maxBytes: number): stri
   return text
 }
 
-function check(value: unknown, path: string, what: string, above: unknown[]): void {
+/** Where in a value the reading is. */
+interface Place {
+  readonly what: string
+  readonly path: (string | number)[]
+  /** The objects that are being read, outermost first. */
+  readonly above: object[]
+}
+
+// A copy, so that getters and toJSON are asked once: what was checked is what is stored.
+function plainData(value: unknown, what: string): unknown {
+  const place: Place = { what, path: [], above: [] }
+  try {
+    return copy(value, '', place)
+  } catch (error) {
+    if (isTriphammerError(error)) throw error
+    throw refuse('PAYLOAD_NOT_JSON', place, `could not be read: ${show(error)}`, error)
+  }
+}
+
+function copy(value: unknown, key: string, place: Place): unknown {
   switch (typeof value) {
     case 'string':
-      return checkString(value, path, what)
+      checkString(value, place)
+      return value
     case 'number':
-      if (Number.isFinite(value)) return
-      throw refuse('PAYLOAD_NOT_JSON', what, path, `is ${value}`)
+      if (Number.isFinite(value)) return value
+      throw refuse('PAYLOAD_NOT_JSON', place, `is ${value}`)
     case 'boolean':
-      return
+      return value
     case 'object':
-      return value === null ? undefined : checkObject(value, path, what, above)
+      return value === null ? null : copyObject(value, key, place)
     default:
-      throw refuse('PAYLOAD_NOT_JSON', what, path, `is ${typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`}`)
+      throw refuse('PAYLOAD_NOT_JSON', place, `is ${typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`}`)
   }
 }
 
-function checkObject(value: object, path: string, what: string, above: unknown[]): void {
-  if (above.includes(value)) throw refuse('PAYLOAD_NOT_JSON', what, path, 'is a cycle')
-  if (above.length >= MAX_DEPTH) throw refuse('PAYLOAD_NOT_JSON', what, path.slice(0, 60), `is nested more than ${MAX_DEPTH} levels deep`)
+function copyObject(value: object, key: string, place: Place): unknown {
+  const toJSON: unknown = 'toJSON' in value ? value.toJSON : undefined
+  if (typeof toJSON !== 'function') return copyMembers(value, place)
+  if (kindOf(value) === 'Date' && Number.isNaN(Number(value))) throw refuse('PAYLOAD_NOT_JSON', place, 'is an invalid Date')
+  // What toJSON returns is not asked for its own toJSON, as JSON.stringify has it.
+  const given: unknown = toJSON.call(value, key)
+  return typeof given === 'object' && given !== null ? copyMembers(given, place) : copy(given, key, place)
+}
+
+function copyMembers(value: object, place: Place): unknown {
+  const { above, path } = place
+  if (above.includes(value)) throw refuse('PAYLOAD_NOT_JSON', place, 'is a cycle')
+  if (above.length >= MAX_DEPTH) throw refuse('PAYLOAD_NOT_JSON', place, `is nested more than ${MAX_DEPTH} levels deep`)
+  const kind = kindOf(value)
+  if (kind !== 'Object' && !Array.isArray(value)) throw refuse('PAYLOAD_NOT_JSON', place, `is a ${kind}`)
   above.push(value)
-  if ('toJSON' in value && typeof value.toJSON === 'function') {
-    check(value.toJSON(path), path, what, above)
-  } else if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) check(value[i], `${path}[${i}]`, what, above)
-  } else {
-    const kind = Object.prototype.toString.call(value).slice(8, -1)
-    if (kind !== 'Object') throw refuse('PAYLOAD_NOT_JSON', what, path, `is a ${kind}`)
-    for (const [key, item] of Object.entries(value)) {
-      if (item === undefined) continue
-      const at = `${path}.${key}`
-      checkString(key, at, what)
-      check(item, at, what, above)
-    }
-  }
+  const copied = Array.isArray(value) ? copyItems(value, place) : copyProperties(value, place)
   above.pop()
+  path.length = above.length
+  return copied
 }
 
-function checkString(value: string, path: string, what: string): void {
-  if (value.includes('\u0000')) throw refuse('TEXT_INVALID', what, path, 'contains U+0000, which not every store can hold')
-  if (!value.isWellFormed()) throw refuse('TEXT_INVALID', what, path, 'contains a lone surrogate, half of a character')
+function copyItems(items: readonly unknown[], place: Place): unknown[] {
+  const { path } = place
+  const depth = path.length
+  const copied: unknown[] = []
+  for (let i = 0; i < items.length; i++) {
+    path[depth] = i
+    copied.push(copy(items[i], String(i), place))
+  }
+  return copied
 }
 
-function refuse(code: ErrorCode, what: string, path: string, problem: string): TriphammerError {
-  const place = `${what}${path}`.toWellFormed().replaceAll('\u0000', '\\u0000')
-  return new TriphammerError(code, `${place} ${problem}; only JSON can be stored`)
+function copyProperties(value: object, place: Place): object {
+  const { path } = place
+  const depth = path.length
+  const copied: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) {
+    path[depth] = key
+    const item: unknown = value[key as keyof typeof value]
+    if (item === undefined) continue
+    checkString(key, place)
+    const plain = copy(item, key, place)
+    // Assigned, it would become the prototype.
+    if (key === '__proto__') Object.defineProperty(copied, key, { value: plain, enumerable: true })
+    else copied[key] = plain
+  }
+  return copied
+}
+
+function kindOf(value: object): string {
+  return Object.prototype.toString.call(value).slice(8, -1)
+}
+
+function checkString(value: string, place: Place): void {
+  if (value.includes('\u0000')) throw refuse('TEXT_INVALID', place, 'contains U+0000, which not every store can hold')
+  if (!value.isWellFormed()) throw refuse('TEXT_INVALID', place, 'contains a lone surrogate, half of a character')
+}
+
+const SHOWN_PATH = 120
+
+function refuse(code: ErrorCode, { what, path }: Place, problem: string, cause?: unknown): TriphammerError {
+  const steps = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
+  const place = `${what}${steps.length > SHOWN_PATH ? `${steps.slice(0, SHOWN_PATH)}…` : steps}`
+    .toWellFormed()
+    .replaceAll('\u0000', '\\u0000')
+  return new TriphammerError(code, `${place} ${problem}; only JSON can be stored`, cause === undefined ? undefined : { cause })
 }

@@ -13,7 +13,10 @@ export function checkText(value: string, what: string): void {
     throw new TriphammerError('TEXT_INVALID', `${what} contains U+0000, which not every store can hold; remove it or encode the text`)
   }
   if (!value.isWellFormed()) {
-    throw new TriphammerError('TEXT_INVALID', `${what} contains a lone surrogate, half of a character; repair it with toWellFormed() or encode the text`)
+    throw new TriphammerError(
+      'TEXT_INVALID',
+      `${what} contains a lone surrogate, half of a character; repair it with toWellFormed() or encode the text`,
+    )
   }
 }
 
@@ -30,4 +33,31 @@ export function checkName(value: unknown, what: string): string {
   }
   checkText(value, what)
   return value
+}
+
+/**
+ * Checks a reason that a person gave; it may be empty and of any length.
+ *
+ * @throws TriphammerError `INVALID_OPTION`: not a string; `TEXT_INVALID`
+ */
+export function checkReason(value: unknown, what: string): string {
+  if (typeof value !== 'string') throw new TriphammerError('INVALID_OPTION', `${what} must be text, not ${typeof value}`)
+  checkText(value, what)
+  return value
+}
+
+const SHOWN = 80
+
+/** Any value as an error message shows it: text in quotes, nothing at length, and never an error of its own. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(cut(value))
+  try {
+    return cut(String(value))
+  } catch {
+    return `a value of type ${typeof value}`
+  }
+}
+
+function cut(text: string): string {
+  return text.length > SHOWN ? `${text.slice(0, SHOWN).toWellFormed()}…` : text
 }
