@@ -1,4 +1,5 @@
 import { TriphammerError } from './errors.ts'
+import { show } from './text.ts'
 
 /** A length of time: milliseconds, or text such as `'500ms'`, `'30s'`, `'5m'`, `'1h 30m'`, `'7d'`, `'2w'`. */
 export type Duration = number | string
@@ -18,7 +19,7 @@ const WHOLE = /^\s*(?:\d+(?:\.\d+)?\s*(?:ms|s|m|h|d|w)\s*)+$/
 export const MAX_DURATION_MS: number = 100 * 365 * UNIT_MS['d']!
 
 /**
- * Milliseconds of a {@link Duration}.
+ * Whole milliseconds of a {@link Duration}; stores keep no parts of one.
  *
  * @param what names the option in the error, e.g. `'delay'`
  * @param min the least value allowed, in milliseconds (default 0)
@@ -39,7 +40,7 @@ export function parseDuration(value: Duration, what: string, min = 0): number {
   if (ms > MAX_DURATION_MS) {
     throw new TriphammerError('INVALID_DURATION', `${what}: ${show(value)} is longer than 100 years`)
   }
-  return ms
+  return Math.round(ms)
 }
 
 function textToMs(text: string): number {
@@ -47,8 +48,4 @@ function textToMs(text: string): number {
   let ms = 0
   for (const [, amount, unit] of text.matchAll(PART)) ms += Number(amount) * UNIT_MS[unit!]!
   return ms
-}
-
-function show(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

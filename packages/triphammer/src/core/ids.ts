@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto'
 import type { Clock } from './clock.ts'
 import { systemClock } from './clock.ts'
 import { TriphammerError } from './errors.ts'
+import { show } from './text.ts'
 
 /** Makes ids and random numbers. Injected, so that a test can repeat a run exactly. */
 export interface Ids {
@@ -74,7 +75,7 @@ const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toS
 export function parseId(value: unknown, what = 'id'): string {
   const id = typeof value === 'string' ? value.toLowerCase() : ''
   if (!UUID.test(id)) {
-    throw new TriphammerError('INVALID_ID', `${what}: ${JSON.stringify(value) ?? String(value)} is not a UUID such as 01890a5d-ac96-774b-bcce-b302099a8057`)
+    throw new TriphammerError('INVALID_ID', `${what}: ${show(value)} is not a UUID such as 01890a5d-ac96-774b-bcce-b302099a8057`)
   }
   return id
 }

@@ -1,4 +1,5 @@
 import { TriphammerError } from './errors.ts'
+import { show } from './text.ts'
 
 /** A moment: a `Date`, milliseconds since the Unix epoch, ISO 8601 text, or a `Temporal` instant or zoned date-time. */
 export type Instant = Date | number | string | { readonly epochMilliseconds: number }
@@ -18,13 +19,19 @@ export function parseInstant(value: Instant, what: string): number {
   if (Number.isFinite(ms) && ms >= 0 && ms <= MAX_MS) return Math.trunc(ms)
   throw new TriphammerError(
     'INVALID_OPTION',
-    `${what}: ${String(value)} is not a moment; give a Date, milliseconds since 1970 or ISO text with an offset such as '2026-03-01T08:00:00Z'`,
+    `${what}: ${show(value)} is not a moment; give a Date, milliseconds since 1970 or ISO text with an offset such as '2026-03-01T08:00:00Z'`,
   )
 }
 
 function toMs(value: Instant): number {
   if (typeof value === 'number') return value
-  if (typeof value === 'string') return ISO.test(value) ? Date.parse(value) : Number.NaN
+  if (typeof value === 'string') return ISO.test(value) && isDay(value.slice(0, 10)) ? Date.parse(value) : Number.NaN
   if (value instanceof Date) return value.getTime()
   return typeof value === 'object' && value !== null && 'epochMilliseconds' in value ? value.epochMilliseconds : Number.NaN
+}
+
+// Date.parse takes the 30th of February for the 2nd of March.
+function isDay(day: string): boolean {
+  const ms = Date.parse(day)
+  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(day)
 }

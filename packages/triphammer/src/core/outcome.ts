@@ -1,4 +1,5 @@
 import { type Duration, parseDuration } from './duration.ts'
+import { TriphammerError } from './errors.ts'
 import { type Instant, parseInstant } from './instant.ts'
 import { checkOptions } from './options.ts'
 
@@ -28,6 +29,7 @@ export function completed(result?: unknown): JobOutcome {
 export function retry(error?: unknown, options: { readonly delay?: Duration; readonly at?: Instant } = {}): JobOutcome {
   checkOptions(options, ['delay', 'at'], 'retry')
   const { delay, at } = options
+  if (delay !== undefined && at !== undefined) throw new TriphammerError('INVALID_OPTION', 'retry: give delay or at, not both')
   if (at !== undefined) return { kind: 'retry', error, at: parseInstant(at, 'retry: at') }
   return { kind: 'retry', error, delayMs: delay === undefined ? 0 : parseDuration(delay, 'retry: delay') }
 }
@@ -80,7 +82,11 @@ export function discard(reason: unknown): OutcomeSignal {
  */
 export function retryAfter(delay: Duration, error?: unknown): OutcomeSignal {
   const delayMs = parseDuration(delay, 'retryAfter')
-  return new OutcomeSignal({ kind: 'retry', error: error ?? 'the handler asked for another attempt', delayMs }, 'the handler asked for another attempt', error)
+  return new OutcomeSignal(
+    { kind: 'retry', error: error ?? 'the handler asked for another attempt', delayMs },
+    'the handler asked for another attempt',
+    error,
+  )
 }
 
 /** The outcome inside something thrown or returned by {@link snooze}, {@link discard} or {@link retryAfter}. */

@@ -1,4 +1,5 @@
 import { TriphammerError } from './errors.ts'
+import { show } from './text.ts'
 
 /** The five named levels of priority, most urgent first. */
 export const LEVELS = ['critical', 'high', 'normal', 'low', 'background'] as const
@@ -41,7 +42,7 @@ export function parsePriority(value: Priority, what = 'priority'): number {
   if (level !== undefined) return level
   throw new TriphammerError(
     'INVALID_OPTION',
-    `${what}: ${String(value)} is not a priority; give ${LEVELS.join(', ')} or an integer from ${MIN} to ${MAX} (lower runs first)`,
+    `${what}: ${show(value)} is not a priority; give ${LEVELS.join(', ')} or an integer from ${MIN} to ${MAX} (lower runs first)`,
   )
 }
 
@@ -67,16 +68,16 @@ export function levelOf(priority: number): Level {
  */
 export function parseWeights(input: WeightsInput): Weights {
   if (input === 'default') return DEFAULT_WEIGHTS
-  if (typeof input !== 'object' || input === null) {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw new TriphammerError('INVALID_OPTION', `weights: give 'default' or an object such as { critical: 20, high: 10 }`)
   }
   const weights: Record<Level, number> = { critical: 1, high: 1, normal: 1, low: 1, background: 1 }
   for (const [level, weight] of Object.entries(input)) {
     if (!Object.hasOwn(LEVEL_PRIORITY, level)) {
-      throw new TriphammerError('INVALID_OPTION', `weights: ${level} is not a level; the levels are ${LEVELS.join(', ')}`)
+      throw new TriphammerError('INVALID_OPTION', `weights: ${show(level)} is not a level; the levels are ${LEVELS.join(', ')}`)
     }
     if (typeof weight !== 'number' || !Number.isFinite(weight) || weight < 0) {
-      throw new TriphammerError('INVALID_OPTION', `weights.${level}: ${String(weight)} is not a number of zero or more`)
+      throw new TriphammerError('INVALID_OPTION', `weights.${level}: ${show(weight)} is not a number of zero or more`)
     }
     weights[level as Level] = weight
   }

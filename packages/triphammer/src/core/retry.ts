@@ -2,6 +2,7 @@ import type { Duration } from './duration.ts'
 import { parseDuration } from './duration.ts'
 import { TriphammerError } from './errors.ts'
 import { checkOptions } from './options.ts'
+import { checkText, show } from './text.ts'
 
 /**
  * A schedule of waits between attempts, as plain data that is stored with the job. `delay(n)` is the wait after the n-th
@@ -74,7 +75,7 @@ export function exponential(options: BackoffOptions & { readonly base: Duration;
   checkOptions(options, ['base', 'factor', ...BACKOFF_KEYS], 'exponential')
   const factor = options.factor ?? 2
   if (!Number.isFinite(factor) || factor < 1) {
-    throw new TriphammerError('INVALID_OPTION', `exponential.factor: ${factor} is not a number of 1 or more`)
+    throw new TriphammerError('INVALID_OPTION', `exponential.factor: ${show(factor)} is not a number of 1 or more`)
   }
   return { kind: 'exponential', baseMs: parseDuration(options.base, 'exponential.base'), factor, ...common(options) }
 }
@@ -118,7 +119,8 @@ function growth(backoff: Backoff, attempt: number): number {
     case 'linear':
       return backoff.baseMs + (backoff.incrementMs ?? 0) * (attempt - 1)
     case 'exponential':
-      return backoff.baseMs * (backoff.factor ?? 2) ** (attempt - 1)
+      // Zero stays zero, also where the power is too large to be a number.
+      return backoff.baseMs === 0 ? 0 : backoff.baseMs * (backoff.factor ?? 2) ** (attempt - 1)
     case 'fibonacci':
       return backoff.baseMs * fib(attempt)
   }
@@ -142,19 +144,57 @@ function common(options: BackoffOptions): Partial<RetryPolicy> {
 function jitterOf(jitter: number | string | undefined): Partial<Backoff> {
   if (jitter === undefined) return {}
   if (typeof jitter === 'string') return { jitterMs: parseDuration(jitter, 'jitter') }
-  if (jitter >= 0 && jitter <= 1) return { jitter }
-  throw new TriphammerError('INVALID_OPTION', `jitter: ${jitter} is not a share from 0 to 1; for a time write text such as '5s'`)
+  if (typeof jitter === 'number' && jitter >= 0 && jitter <= 1) return { jitter }
+  throw new TriphammerError('INVALID_OPTION', `jitter: ${show(jitter)} is not a share from 0 to 1; for a time write text such as '5s'`)
 }
 
 function errorsOf(errors: Readonly<Record<string, RetryPolicy | 'dead'>>): Readonly<Record<string, Backoff | 'dead'>> {
-  const entries = Object.entries(errors).map(([name, policy]): [string, Backoff | 'dead'] => {
-    if (policy === 'dead') return [name, policy]
-    if (typeof policy !== 'object' || policy.errors) {
-      throw new TriphammerError('INVALID_OPTION', `errors.${name}: give 'dead' or a backoff such as fixed('1m') that has no errors of its own`)
+  if (typeof errors !== 'object' || errors === null || Array.isArray(errors)) {
+    throw new TriphammerError(
+      'INVALID_OPTION',
+      `errors: ${show(errors)} is not an object such as { ECONNRESET: fixed('1s'), CardError: 'dead' }`,
+    )
+  }
+  for (const [name, policy] of Object.entries(errors)) {
+    checkText(name, `errors: the name ${show(name)}`)
+    if (policy === 'dead') continue
+    if (typeof policy !== 'object' || policy === null || policy.errors) {
+      throw new TriphammerError(
+        'INVALID_OPTION',
+        `errors.${name}: give 'dead' or a backoff such as fixed('1m') that has no errors of its own`,
+      )
     }
-    return [name, policy]
-  })
-  return Object.fromEntries(entries)
+  }
+  return { ...errors }
+}
+
+const KINDS: readonly unknown[] = ['fixed', 'linear', 'exponential', 'fibonacci'] satisfies Backoff['kind'][]
+const LEAST = { baseMs: 0, factor: 1, incrementMs: 0, maxMs: 0, jitter: 0, jitterMs: 0 } as const
+
+/**
+ * Checks a policy however it was made: it is stored with the job, and a number that is none would show only at its first
+ * failure.
+ *
+ * @throws TriphammerError `UNKNOWN_OPTION`, `INVALID_OPTION`, `TEXT_INVALID`
+ */
+export function checkRetryPolicy(policy: RetryPolicy, what: string): RetryPolicy {
+  if (typeof policy !== 'object' || policy === null || !KINDS.includes(policy.kind) || policy.baseMs === undefined) {
+    throw new TriphammerError(
+      'INVALID_OPTION',
+      `${what} must be made by fixed(), linear(), exponential() or fibonacci(); on a task or a worker it may be a function`,
+    )
+  }
+  checkOptions(policy, ['kind', 'errors', ...Object.keys(LEAST)], what)
+  for (const [key, least] of Object.entries(LEAST)) {
+    const value: unknown = policy[key as keyof typeof LEAST]
+    if (value === undefined || (typeof value === 'number' && Number.isFinite(value) && value >= least)) continue
+    throw new TriphammerError('INVALID_OPTION', `${what}: ${key}: ${show(value)} is not a number of ${least} or more`)
+  }
+  if (policy.errors === undefined) return policy
+  for (const [name, backoff] of Object.entries(errorsOf(policy.errors))) {
+    if (backoff !== 'dead') checkRetryPolicy(backoff, `${what}: errors.${name}`)
+  }
+  return policy
 }
 
 function errorNames(error: unknown): string[] {

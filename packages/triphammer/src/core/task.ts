@@ -4,7 +4,7 @@ import { TriphammerError } from './errors.ts'
 import type { Instant } from './instant.ts'
 import { checkInteger, checkOptions } from './options.ts'
 import { type Priority, parsePriority } from './priority.ts'
-import type { RetryFunction, RetryPolicy } from './retry.ts'
+import { checkRetryPolicy, type RetryFunction, type RetryPolicy } from './retry.ts'
 import { checkName } from './text.ts'
 
 /** What can be said about a single job. All of it is optional; what is left out comes from the task, then the defaults. */
@@ -58,9 +58,7 @@ export interface JobSpec {
 }
 
 /** The arguments after the task: the payload may be left out where its type allows `undefined`. */
-export type PayloadArgs<In> = undefined extends In
-  ? [payload?: In, options?: EnqueueOptions]
-  : [payload: In, options?: EnqueueOptions]
+export type PayloadArgs<In> = undefined extends In ? [payload?: In, options?: EnqueueOptions] : [payload: In, options?: EnqueueOptions]
 
 /**
  * A named kind of work, with the type of its payload and its policy. It holds no handler, so producers can import it
@@ -134,8 +132,8 @@ export function policyOf(options: TaskOptions, what: string): TaskPolicy {
 }
 
 function checkRetry<Retry extends RetryPolicy | RetryFunction>(retry: Retry, what: string): Retry {
-  if (typeof retry === 'function' || (typeof retry === 'object' && retry !== null && 'kind' in retry)) return retry
-  throw new TriphammerError('INVALID_OPTION', `${what}: retry must be fixed(), linear(), exponential(), fibonacci() or, on a task or worker, a function`)
+  if (typeof retry !== 'function') checkRetryPolicy(retry, `${what}: retry`)
+  return retry
 }
 
 function checkSchema(input: unknown, what: string): void {
