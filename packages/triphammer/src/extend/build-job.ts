@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { DEFAULTS } from '../core/defaults.ts'
 import { parseDuration } from '../core/duration.ts'
 import { TriphammerError } from '../core/errors.ts'
@@ -6,6 +7,7 @@ import { parseInstant } from '../core/instant.ts'
 import { encodeJson } from '../core/json.ts'
 import { checkOptions } from '../core/options.ts'
 import { type AnyTask, type EnqueueOptions, type JobSpec, policyOf, type TaskPolicy } from '../core/task.ts'
+import { show } from '../core/text.ts'
 import type { NewJob } from '../store/types.ts'
 
 /** What building jobs depends on. */
@@ -17,6 +19,20 @@ export interface JobBuilderOptions {
 
 const OPTION_KEYS = ['id', 'queue', 'priority', 'delay', 'runAt', 'maxAttempts', 'timeout', 'retry', 'retain']
 const NO_POLICY: TaskPolicy = {}
+
+/**
+ * Refuses what is not a job of a task: the name of a task in place of the task above all.
+ *
+ * @throws TriphammerError `INVALID_OPTION`
+ */
+export function checkSpec(spec: unknown): asserts spec is JobSpec {
+  const task: unknown = typeof spec === 'object' && spec !== null && 'task' in spec ? spec.task : undefined
+  if (typeof task === 'object' && task !== null && 'name' in task && 'policy' in task) return
+  throw new TriphammerError(
+    'INVALID_OPTION',
+    `enqueue: ${show(task)} is not a task; give what defineTask() returned, or in a list task.with(payload)`,
+  )
+}
 
 /**
  * The store's form of a job. Everything about it is checked but its schema. What neither the job nor its task says stays
@@ -52,7 +68,7 @@ export const NO_OPTIONS: EnqueueOptions = Object.freeze({})
 function ownPolicy(options: EnqueueOptions, what: string): TaskPolicy {
   checkOptions(options, OPTION_KEYS, what)
   if (typeof options.retry === 'function') {
-    throw new TriphammerError('INVALID_OPTION', `${what}: a retry function cannot be stored with a job; set it on the task or the worker`)
+    throw new TriphammerError('INVALID_OPTION', `${what}: retry: a function cannot be stored with a job; set it on the task or the worker`)
   }
   return policyOf(options, what)
 }
@@ -73,9 +89,29 @@ function whenOf({ delay, runAt }: EnqueueOptions, what: string): Pick<NewJob, 'd
  */
 export function checkInput(task: AnyTask, payload: unknown): void | Promise<void> {
   if (!task.input) return
-  const result = task.input['~standard'].validate(payload)
-  if (result instanceof Promise) return result.then((late) => refuseIssues(task, late.issues))
-  refuseIssues(task, result.issues)
+  const result = validate(task, task.input, payload)
+  // Any thenable: a promise of another kind, taken for a result, would have no issues.
+  if (!('then' in result)) return refuseIssues(task, result.issues)
+  return Promise.resolve(result).then(
+    (late) => refuseIssues(task, late.issues),
+    (error: unknown) => {
+      throw schemaFailed(task, error)
+    },
+  )
+}
+
+function validate(task: AnyTask, input: StandardSchemaV1, payload: unknown): ReturnType<StandardSchemaV1['~standard']['validate']> {
+  try {
+    return input['~standard'].validate(payload)
+  } catch (error) {
+    throw schemaFailed(task, error)
+  }
+}
+
+function schemaFailed(task: AnyTask, cause: unknown): TriphammerError {
+  return new TriphammerError('PAYLOAD_INVALID', `the schema of task ${task.name} threw while it checked the payload: ${show(cause)}`, {
+    cause,
+  })
 }
 
 interface Issue {

@@ -4,7 +4,7 @@ import type { Ids } from '../core/ids.ts'
 import type { JobSpec } from '../core/task.ts'
 import type { Store, StoreTx } from '../store/store.ts'
 import type { EnqueueResult, NewJob } from '../store/types.ts'
-import { buildJob, checkInput } from './build-job.ts'
+import { buildJob, checkInput, checkSpec } from './build-job.ts'
 import { compose } from './middleware.ts'
 import type { Hooks } from './plugin.ts'
 
@@ -38,14 +38,20 @@ const LOST_REPLY_WAIT_MS = 100
 
 /** Makes an {@link Enqueuer}. */
 export function createEnqueuer({ store, hooks, clock, ids, payloadBytes }: EnqueuerOptions): Enqueuer {
-  const build = (spec: JobSpec): NewJob => buildJob(spec, { ids, payloadBytes })
+  const build = (specs: readonly JobSpec[]): NewJob[] =>
+    specs.map((spec) => {
+      checkSpec(spec)
+      return buildJob(spec, { ids, payloadBytes })
+    })
 
+  // Built first, at once: what the caller does to a payload while a schema is at work does not change the job.
   const checkAndBuild = async (specs: readonly JobSpec[]): Promise<NewJob[]> => {
+    const jobs = build(specs)
     for (const { task, payload } of specs) {
       const checking = checkInput(task, payload)
       if (checking) await checking
     }
-    return specs.map(build)
+    return jobs
   }
 
   const write = async (jobs: readonly NewJob[], tx: StoreTx | undefined): Promise<readonly EnqueueResult[]> => {
@@ -87,36 +93,42 @@ export function createEnqueuer({ store, hooks, clock, ids, payloadBytes }: Enque
     return results
   }
 
-  const announce = (specs: readonly JobSpec[], jobs: readonly NewJob[], results: readonly EnqueueResult[]): void => {
-    if (!hooks.events.heard('job.enqueued')) return
+  // What was written, as middleware left it, and only if middleware let it be written.
+  const writeAndTell = async (jobs: readonly NewJob[]): Promise<readonly EnqueueResult[]> => {
+    const results = await writeSafely(jobs)
+    if (!hooks.events.heard('job.enqueued')) return results
     const at = clock.now()
     results.forEach(({ id, status }, i) => {
-      hooks.events.emit('job.enqueued', { job: { id, task: specs[i]!.task.name, queue: jobs[i]!.queue }, status, at })
+      const { task, queue } = jobs[i]!
+      hooks.events.emit('job.enqueued', { job: { id, task, queue }, status, at })
     })
+    return results
   }
 
   return {
     async enqueue(specs, tx) {
       if (specs.length === 0) return []
       const jobs = await checkAndBuild(specs)
-      if (tx) return through(jobs, (passed) => write(passed, tx))
-      const results = await through(jobs, writeSafely)
-      announce(specs, jobs, results)
-      return results
+      return through(jobs, tx ? (passed) => write(passed, tx) : writeAndTell)
     },
     enqueueSync(specs, tx) {
       const { sync } = store.facets
-      if (!sync) throw new TriphammerError('FACET_MISSING', `enqueueSync needs a synchronous driver; with the ${store.info.name} store use enqueue`)
+      if (!sync)
+        throw new TriphammerError('FACET_MISSING', `enqueueSync needs a synchronous driver; with the ${store.info.name} store use enqueue`)
       if (hooks.enqueue.length > 0) {
-        throw new TriphammerError('SYNC_UNSUPPORTED', 'enqueueSync cannot run the installed enqueue middleware, which is asynchronous; use enqueue')
+        throw new TriphammerError(
+          'SYNC_UNSUPPORTED',
+          'enqueueSync cannot run the installed enqueue middleware, which is asynchronous; use enqueue',
+        )
       }
+      const jobs = build(specs)
       for (const { task, payload } of specs) {
         const checking = checkInput(task, payload)
         if (!checking) continue
         checking.catch(() => {}) // its verdict comes too late to be asked for
         throw new TriphammerError('SYNC_UNSUPPORTED', `the schema of task ${task.name} is asynchronous; use enqueue`)
       }
-      return sync.enqueue(specs.map(build), tx)
+      return sync.enqueue(jobs, tx)
     },
     async prepare(specs) {
       let prepared: readonly NewJob[] = []
@@ -129,7 +141,11 @@ export function createEnqueuer({ store, hooks, clock, ids, payloadBytes }: Enque
   }
 }
 
-function sameLength(got: readonly unknown[], jobs: readonly unknown[], what: string): void {
-  if (got.length === jobs.length) return
-  throw new TriphammerError('INVALID_OPTION', `enqueue middleware turned ${jobs.length} jobs into ${got.length} ${what}; it must keep their number and order`)
+function sameLength(got: unknown, jobs: readonly unknown[], what: string): void {
+  const length = Array.isArray(got) ? got.length : 'no list of'
+  if (length === jobs.length) return
+  throw new TriphammerError(
+    'INVALID_OPTION',
+    `enqueue middleware turned ${jobs.length} jobs into ${length} ${what}; it must keep their number and order`,
+  )
 }

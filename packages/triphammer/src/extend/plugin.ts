@@ -1,8 +1,10 @@
 import type { Clock } from '../core/clock.ts'
+import { TriphammerError } from '../core/errors.ts'
 import type { JobFailure } from '../core/failure.ts'
 import type { Logger } from '../core/logger.ts'
 import type { FinalState } from '../core/state.ts'
 import type { JobSpec } from '../core/task.ts'
+import { show } from '../core/text.ts'
 import type { Store } from '../store/store.ts'
 import type { JobId } from '../store/types.ts'
 import { createEventBus, type EventBus, type EventType, type Observer } from './events.ts'
@@ -71,7 +73,11 @@ export interface Hooks {
   readonly events: EventBus
 }
 
-/** Sets plugins up and collects their hooks. */
+/**
+ * Sets plugins up and collects their hooks.
+ *
+ * @throws TriphammerError `INVALID_OPTION`: not a list of plugins
+ */
 export function installPlugins(
   plugins: readonly Plugin[],
   context: { readonly store: Store; readonly clock: Clock; readonly log: Logger },
@@ -82,7 +88,11 @@ export function installPlugins(
   const gates: Gate[] = []
   const services: Service[] = []
   const events = createEventBus(context.log)
-  for (const plugin of plugins) {
+  if (!Array.isArray(plugins)) throw new TriphammerError('INVALID_OPTION', 'plugins must be a list')
+  for (const plugin of plugins as readonly Plugin[]) {
+    if (typeof plugin?.setup !== 'function') {
+      throw new TriphammerError('INVALID_OPTION', `plugins: ${show(plugin)} is not a plugin; give an object such as { name, setup }`)
+    }
     plugin.setup({
       ...context,
       enqueue: (middleware) => void enqueue.push(middleware),

@@ -1,11 +1,14 @@
 import type { Clock } from '../core/clock.ts'
-import type { ErrorCode } from '../core/errors.ts'
+import { parseDuration } from '../core/duration.ts'
+import { type ErrorCode, TriphammerError } from '../core/errors.ts'
 import { cancelFailure, type JobFailure, toFailure } from '../core/failure.ts'
+import { parseInstant } from '../core/instant.ts'
 import { encodeJson } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobOutcome } from '../core/outcome.ts'
 import type { FinalState } from '../core/state.ts'
 import type { JobSpec } from '../core/task.ts'
+import { checkReason, show } from '../core/text.ts'
 import type { Store, StoreTx } from '../store/store.ts'
 import type { FinishResult, JobId, LeaseRef, NewJob, Outcome, OutcomeKind, Run } from '../store/types.ts'
 import type { FinishedJob, Hooks } from './plugin.ts'
@@ -160,24 +163,34 @@ export function asCancelled({ lease, startedMs, endedMs }: Outcome): Outcome {
  * The store's form of what a handler or a person said became of a run.
  *
  * @param maxBytes the longest result in bytes of JSON; `undefined` where the store keeps none
- * @throws TriphammerError `PAYLOAD_NOT_JSON`, `TEXT_INVALID`, `PAYLOAD_TOO_LARGE` for a result that cannot be kept
+ * @throws TriphammerError `PAYLOAD_NOT_JSON`, `TEXT_INVALID`, `PAYLOAD_TOO_LARGE` for a result that cannot be kept;
+ * `INVALID_OPTION`, `INVALID_DURATION`, `TEXT_INVALID` for an outcome that is none
  */
 export function encodeOutcome(outcome: JobOutcome, maxBytes: number | undefined): OutcomeKind {
-  switch (outcome.kind) {
+  switch (outcome?.kind) {
     case 'completed':
       if (outcome.result === undefined || maxBytes === undefined) return { kind: 'completed' }
       return { kind: 'completed', result: encodeJson(outcome.result, 'the result', maxBytes) }
     case 'retry': {
       const error = failureOf(outcome.error, 'the attempt failed')
-      return outcome.at === undefined ? { kind: 'retry', error, delayMs: outcome.delayMs ?? 0 } : { kind: 'retry', error, at: outcome.at }
+      if (outcome.at !== undefined) return { kind: 'retry', error, at: parseInstant(outcome.at, 'retry: at') }
+      return { kind: 'retry', error, delayMs: parseDuration(outcome.delayMs ?? 0, 'retry: delay') }
     }
     case 'dead':
       return { kind: 'dead', error: failureOf(outcome.error, 'the job failed') }
     case 'timed_out':
       return { kind: 'timed_out', error: failureOf(outcome.error, 'the job timed out') }
     case 'snooze':
-    case 'cancelled':
-      return outcome
+      return { kind: 'snooze', delayMs: parseDuration(outcome.delayMs, 'snooze') }
+    case 'cancelled': {
+      if (outcome.reason === undefined) return { kind: 'cancelled' }
+      return { kind: 'cancelled', reason: checkReason(outcome.reason, 'cancelled: reason') }
+    }
+    default:
+      throw new TriphammerError(
+        'INVALID_OPTION',
+        `${show(outcome)} is not an outcome; give completed(), retry(), dead(), timedOut(), cancelled() or snooze()`,
+      )
   }
 }
 
