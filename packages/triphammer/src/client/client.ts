@@ -6,6 +6,7 @@ import { consoleLogger, type Logger, silentLogger } from '../core/logger.ts'
 import { checkInteger, checkOptions } from '../core/options.ts'
 import { type JobOutcome, type OutcomeSignal, signalledOutcome } from '../core/outcome.ts'
 import type { AnyTask, EnqueueOptions, JobSpec, PayloadArgs, Task } from '../core/task.ts'
+import { show } from '../core/text.ts'
 import { NO_OPTIONS } from '../extend/build-job.ts'
 import { createEnqueuer } from '../extend/enqueuer.ts'
 import type { EventType, Observer } from '../extend/events.ts'
@@ -92,6 +93,12 @@ const CLIENT_KEYS = ['store', 'plugins', 'logger', 'payloadLimit', 'clock', 'ids
 export function clientOn(options: ClientOptions): Client {
   checkOptions(options, CLIENT_KEYS, 'createClient')
   const { store, plugins = [], logger = consoleLogger, clock = systemClock, payloadLimit = DEFAULTS.payloadBytes } = options
+  if (typeof store?.enqueue !== 'function') {
+    throw new TriphammerError(
+      'INVALID_OPTION',
+      `createClient: store: ${show(store)} is not a store; give memory(), sqlite('jobs.db') or the like`,
+    )
+  }
   const payloadBytes = checkInteger(payloadLimit, 'createClient: payloadLimit', 1)
   const ids = options.ids ?? createIds(clock)
   const log = logger || silentLogger
@@ -137,12 +144,13 @@ function specOf(task: AnyTask, payload: unknown, options: EnqueueOptions | undef
 }
 
 function specsOf(first: ManyFirst, payloads: readonly unknown[] | undefined, options: EnqueueOptions | undefined): readonly JobSpec[] {
-  if (isSpecs(first)) return first
+  if (isSpecs(first)) return Array.from(first)
   if (!Array.isArray(payloads)) {
     throw new TriphammerError('INVALID_OPTION', 'enqueueMany takes a task and a list of payloads, or a list of task.with(payload)')
   }
-  if (options?.id !== undefined) throw new TriphammerError('INVALID_OPTION', 'enqueueMany: one id cannot be that of many jobs; use task.with(payload, { id })')
-  return payloads.map((payload: unknown) => specOf(first, payload, options))
+  if (options?.id !== undefined)
+    throw new TriphammerError('INVALID_OPTION', 'enqueueMany: one id cannot be that of many jobs; use task.with(payload, { id })')
+  return Array.from(payloads, (payload: unknown) => specOf(first, payload, options))
 }
 
 function isSpecs(first: ManyFirst): first is readonly JobSpec[] {

@@ -5,7 +5,7 @@ import { checkOptions } from '../core/options.ts'
 import { type Priority, parsePriority } from '../core/priority.ts'
 import { type JobState, STATES, UNSUCCESSFUL } from '../core/state.ts'
 import type { AnyTask } from '../core/task.ts'
-import { checkName } from '../core/text.ts'
+import { checkName, show } from '../core/text.ts'
 import type { JobFilter } from '../store/admin.ts'
 
 type OneOrMany<T> = T | readonly T[]
@@ -42,12 +42,14 @@ const KEYS = ['id', 'queue', 'task', 'state', 'priority', ...MOMENTS, 'all']
  */
 export function parseFilter(input: JobFilterInput): JobFilter {
   checkOptions(input, KEYS, 'filter')
-  const { id, queue, task, state, priority } = input
+  const { id, queue, task, state, priority, all } = input
+  if (all !== undefined && all !== true)
+    throw new TriphammerError('INVALID_OPTION', `filter: all: ${show(all)} is not true; leave it out or say all: true`)
   const moments = MOMENTS.flatMap((key) => (input[key] === undefined ? [] : [[key, parseInstant(input[key], `filter: ${key}`)]]))
   return {
     ...(id === undefined ? {} : { ids: list(id).map((one) => parseId(one, 'filter: id')) }),
     ...(queue === undefined ? {} : { queues: list(queue).map((one) => checkName(one, 'filter: queue')) }),
-    ...(task === undefined ? {} : { tasks: list(task).map(taskName) }),
+    ...(task === undefined ? {} : { tasks: list(task).map((one) => taskName(one, 'filter: task')) }),
     ...(state === undefined ? {} : { states: list(state).flatMap(statesOf) }),
     ...(priority === undefined ? {} : { priorities: list(priority).map((one) => parsePriority(one, 'filter: priority')) }),
     ...Object.fromEntries(moments),
@@ -62,7 +64,10 @@ export function parseTarget(target: Target): { readonly filter: JobFilter; reado
   }
   const filter = parseFilter(target)
   if (Object.keys(filter).length === 0 && !target.all) {
-    throw new TriphammerError('INVALID_OPTION', 'the filter is empty and would change every job; give a condition, or { all: true } if that is meant')
+    throw new TriphammerError(
+      'INVALID_OPTION',
+      'the filter is empty and would change every job; give a condition, or { all: true } if that is meant',
+    )
   }
   return { filter }
 }
@@ -76,12 +81,13 @@ function isList<T>(value: OneOrMany<T> | JobFilterInput): value is readonly T[] 
   return Array.isArray(value)
 }
 
-function taskName(task: string | AnyTask): string {
-  return typeof task === 'string' ? checkName(task, 'filter: task') : task.name
+/** The name of a task given by itself or by its name. @throws TriphammerError `INVALID_NAME`, `TEXT_INVALID` */
+export function taskName(task: string | AnyTask, what: string): string {
+  return checkName(typeof task === 'object' && task !== null ? task.name : task, what)
 }
 
 function statesOf(state: JobState | 'unsuccessful'): readonly JobState[] {
   if (state === 'unsuccessful') return UNSUCCESSFUL
   if (STATES.includes(state)) return [state]
-  throw new TriphammerError('INVALID_OPTION', `filter: state ${JSON.stringify(state)} is not one of ${STATES.join(', ')}, unsuccessful`)
+  throw new TriphammerError('INVALID_OPTION', `filter: state ${show(state)} is not one of ${STATES.join(', ')}, unsuccessful`)
 }

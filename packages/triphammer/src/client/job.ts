@@ -70,8 +70,17 @@ export function toJob(record: JobRecord, now: number): Job {
   }
 }
 
+// By lease, which copies of a run share. What a user does to the decoded payload is not what the job was given.
+const payloadTexts = new WeakMap<LeaseRef, string>()
+
+/** The payload of a run as JSON text: as it was claimed, or, where the run has travelled, as it came. */
+export function payloadText({ lease, payload }: ClaimedRun): string {
+  return payloadTexts.get(lease) ?? JSON.stringify(payload) ?? 'null'
+}
+
 /** A run as people see it. */
 export function toClaimedRun(run: Run): ClaimedRun {
+  payloadTexts.set(run.lease, run.payload)
   const { lease, id, task, queue, priority, attempt, maxAttempts, timeoutMs, retry, cancelRequested } = run
   return {
     lease,

@@ -4,10 +4,10 @@ import { TriphammerError } from '../core/errors.ts'
 import { toFailure } from '../core/failure.ts'
 import { parseId } from '../core/ids.ts'
 import { type Instant, parseInstant } from '../core/instant.ts'
-import { checkInteger, checkOptions } from '../core/options.ts'
+import { checkInteger, checkOptions, checkSwitch } from '../core/options.ts'
 import { type Priority, parsePriority } from '../core/priority.ts'
 import type { JobState } from '../core/state.ts'
-import { checkName, checkText } from '../core/text.ts'
+import { checkName, checkReason, show } from '../core/text.ts'
 import type { Hooks } from '../extend/plugin.ts'
 import type { AdminCommand, Applied, Count, CountKey, JobFilter, QueueInfo, Slice } from '../store/admin.ts'
 import type { Store } from '../store/store.ts'
@@ -126,7 +126,7 @@ export function createOperations({ store, hooks, clock }: OperationsOptions): Op
       checkOptions(options, ['limit', 'order', 'after'], 'list')
       const { limit = 100, order = 'newest', after } = options
       if (order !== 'newest' && order !== 'oldest') {
-        throw new TriphammerError('INVALID_OPTION', `list: order ${JSON.stringify(order)} is neither 'newest' nor 'oldest'`)
+        throw new TriphammerError('INVALID_OPTION', `list: order ${show(order)} is neither 'newest' nor 'oldest'`)
       }
       const page = await admin.find(parseFilter(filter), {
         limit: checkInteger(limit, 'list: limit', 1, 1_000),
@@ -141,7 +141,7 @@ export function createOperations({ store, hooks, clock }: OperationsOptions): Op
     },
     async countBy(key, filter = {}) {
       if (!COUNT_KEYS.includes(key)) {
-        throw new TriphammerError('INVALID_OPTION', `countBy: ${JSON.stringify(key)} is not one of ${COUNT_KEYS.join(', ')}`)
+        throw new TriphammerError('INVALID_OPTION', `countBy: ${show(key)} is not one of ${COUNT_KEYS.join(', ')}`)
       }
       return Object.fromEntries((await admin.count(parseFilter(filter), key)).map((count) => [count.key, count.count]))
     },
@@ -156,7 +156,7 @@ export function createOperations({ store, hooks, clock }: OperationsOptions): Op
       checkOptions(options, ['reason', 'force'], 'cancel')
       const { force = false, ...rest } = options
       const reason = reasonOf(rest, 'cancel')
-      return apply(target, { kind: 'cancel', force, ...(reason === undefined ? {} : { reason }) })
+      return apply(target, { kind: 'cancel', force: checkSwitch(force, 'cancel: force'), ...(reason === undefined ? {} : { reason }) })
     },
     async reschedule(target, when) {
       const parsed = parseWhen(when, 'reschedule')
@@ -167,13 +167,14 @@ export function createOperations({ store, hooks, clock }: OperationsOptions): Op
     async delete(target, options = {}) {
       checkOptions(options, ['force'], 'delete')
       const { force = false } = options
+      checkSwitch(force, 'delete: force')
       return sweep(target, 'delete', (filter, slice) => admin.remove(filter, { ...slice, force }))
     },
     async pause(queue, options = {}) {
       checkOptions(options, ['by', 'reason'], 'pause')
       const { by, reason } = options
       if (by !== undefined) checkName(by, 'pause: by')
-      if (reason !== undefined) checkText(reason, 'pause: reason')
+      if (reason !== undefined) checkReason(reason, 'pause: reason')
       return admin.setQueue(checkName(queue, 'the name of the queue'), {
         paused: { ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) },
       })
@@ -200,9 +201,5 @@ function parseWhen(when: When, what: string): { readonly at?: number; readonly d
 
 function reasonOf(options: { readonly reason?: string }, what: string): string | undefined {
   checkOptions(options, ['reason'], what)
-  const { reason } = options
-  if (reason === undefined) return undefined
-  if (typeof reason !== 'string') throw new TriphammerError('INVALID_OPTION', `${what}: reason must be text`)
-  checkText(reason, `${what}: reason`)
-  return reason
+  return options.reason === undefined ? undefined : checkReason(options.reason, `${what}: reason`)
 }

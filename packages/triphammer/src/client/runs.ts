@@ -1,5 +1,6 @@
 import { DEFAULTS } from '../core/defaults.ts'
 import { type Duration, parseDuration } from '../core/duration.ts'
+import { TriphammerError } from '../core/errors.ts'
 import type { Ids } from '../core/ids.ts'
 import { checkInteger, checkOptions } from '../core/options.ts'
 import type { JobOutcome, OutcomeSignal } from '../core/outcome.ts'
@@ -7,12 +8,13 @@ import { signalledOutcome } from '../core/outcome.ts'
 import { parseWeights, type WeightsInput } from '../core/priority.ts'
 import { DEFAULT_RETRY } from '../core/retry.ts'
 import type { AnyTask } from '../core/task.ts'
-import { checkName } from '../core/text.ts'
+import { checkName, show } from '../core/text.ts'
 import { judge } from '../core/verdict.ts'
-import { encodeOutcome, expiredOutcome, type Settler, type SettledRun } from '../extend/settle.ts'
+import { encodeOutcome, expiredOutcome, type SettledRun, type Settler } from '../extend/settle.ts'
 import type { Store, StoreTx } from '../store/store.ts'
-import type { SessionId } from '../store/types.ts'
-import { type ClaimedRun, toClaimedRun } from './job.ts'
+import type { LeaseRef, SessionId } from '../store/types.ts'
+import { taskName } from './filter.ts'
+import { type ClaimedRun, payloadText, toClaimedRun } from './job.ts'
 
 /** Options of a claim by hand. */
 export interface ClaimOptions {
@@ -79,16 +81,17 @@ export function createRuns({ store, settler, ids, session }: RunsOptions): Runs 
         limit: checkInteger(max, 'claim: max', 0, CLAIM_MAX),
         leaseMs: parseDuration(lease, 'claim: lease', 1),
         ...(weights === undefined ? {} : { weights: parseWeights(weights) }),
-        ...(tasks === undefined ? {} : { tasks: tasks.map((task) => (typeof task === 'string' ? task : task.name)) }),
+        ...(tasks === undefined ? {} : { tasks: taskNames(tasks) }),
       })
       return runs.map(toClaimedRun)
     },
     async extend(run, lease) {
-      const [state] = await store.extend([run.lease], { leaseMs: parseDuration(lease, 'extend: lease', 1) })
+      const [state] = await store.extend([leaseOf(run)], { leaseMs: parseDuration(lease, 'extend: lease', 1) })
       return state!.state !== 'lost'
     },
     finish: async (run, outcome) => end(run, signalledOutcome(outcome) ?? (outcome as JobOutcome)),
     async fail(run, error) {
+      leaseOf(run)
       const { outcome } = judge({
         attempt: run.attempt,
         maxAttempts: run.maxAttempts,
@@ -100,7 +103,7 @@ export function createRuns({ store, settler, ids, session }: RunsOptions): Runs 
       return end(run, outcome)
     },
     async release(run) {
-      const [result] = await settler.finish([{ run: settledRun(run), outcome: { lease: run.lease, kind: 'release' } }])
+      const [result] = await settler.finish([{ run: settledRun(run), outcome: { lease: leaseOf(run), kind: 'release' } }])
       return result!.state === 'applied'
     },
     async reclaim() {
@@ -130,11 +133,25 @@ export async function endRun(
   outcome: JobOutcome,
   tx?: StoreTx,
 ): Promise<'applied' | 'stale'> {
+  const lease = leaseOf(run)
   const kind = encodeOutcome(outcome, store.facets.results?.maxBytes)
-  const [result] = await settler.finish([{ run: settledRun(run), outcome: { lease: run.lease, ...kind } }], tx)
+  const [result] = await settler.finish([{ run: settledRun(run), outcome: { lease, ...kind } }], tx)
   return result!.state === 'applied' ? 'applied' : 'stale'
 }
 
-function settledRun({ lease, id, task, queue, payload, attempt }: ClaimedRun): SettledRun {
-  return { lease, id, task, queue, attempt, payload: JSON.stringify(payload) ?? 'null' }
+function settledRun(run: ClaimedRun): SettledRun {
+  const { id, task, queue, attempt } = run
+  return { lease: leaseOf(run), id, task, queue, attempt, payload: payloadText(run) }
+}
+
+// The run of a caller may have travelled, or be something else altogether.
+function leaseOf(run: ClaimedRun | undefined): LeaseRef {
+  const lease: Partial<LeaseRef> | undefined = run?.lease
+  if (typeof lease?.id === 'string' && typeof lease.token === 'string') return lease as LeaseRef
+  throw new TriphammerError('INVALID_OPTION', `${show(run)} is not a run; give what claim() returned`)
+}
+
+function taskNames(tasks: readonly (string | AnyTask)[]): readonly string[] {
+  if (!Array.isArray(tasks)) throw new TriphammerError('INVALID_OPTION', `claim: tasks: ${show(tasks)} is not a list of tasks`)
+  return tasks.map((task: string | AnyTask) => taskName(task, 'claim: tasks'))
 }
