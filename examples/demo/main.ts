@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Client, createClient, type Job, type Logger, TriphammerError } from 'triphammer'
 import { sqlite } from 'triphammer/sqlite'
 import { HELP, type Places, readCommand, UsageError } from './arguments.ts'
+import { findCompany } from './company.ts'
 import { STATE_FOLDER } from './handlers.ts'
 import { createLogFile } from './log-file.ts'
 import { printable } from './names.ts'
@@ -12,7 +13,7 @@ import { type DemoRun, joinRun } from './runs.ts'
 import { indexEntry } from './tasks.ts'
 import { count, paintFor } from './text.ts'
 import { createView } from './view.ts'
-import { BACK_WITHIN, findCompany, workOn } from './work.ts'
+import { BACK_WITHIN, workOn } from './work.ts'
 
 const { stdout } = process
 const paint = paintFor(stdout)
@@ -26,7 +27,9 @@ async function main(): Promise<number> {
   const state = join(command.folder, STATE_FOLDER)
   await mkdir(state, { recursive: true })
   const logger = createLogFile(join(state, 'demo.log'))
-  await using jobs = createClient({ store: sqlite(join(state, 'demo.db')), logger })
+  // Indexing a file again does no harm, so a power failure may undo the last finishes: that saves an fsync for each.
+  const store = sqlite(join(state, 'demo.db'), { synchronous: 'normal' })
+  await using jobs = createClient({ store, logger })
   return await indexFolder({ jobs, places: command, logger })
 }
 

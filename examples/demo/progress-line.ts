@@ -29,25 +29,31 @@ export function plainLine(sample: Sample): string {
   return [...parts, latencyText(sample), state(sample)].filter((part) => part !== '').join('  ')
 }
 
-const LEAST_BAR = 10
-const MOST_BAR = 40
-
 /** One line for a terminal of this width. What finds no room is left out, the least important first. */
 export function barLine(sample: Sample, width: number, paint: Paint): string {
-  const { done, total, perSecond } = sample
-  const share = total === 0 ? 0 : done / total
-  const percent = `${Math.floor(share * 100)}%`.padStart(4)
-  const texts = [percent, `${number(done)}/${number(total)}`, `${number(perSecond)} jobs/s`, state(sample), latencyText(sample)]
-  const shown: string[] = []
-  let left = width - LEAST_BAR
-  for (const text of texts.filter((part) => part !== '')) {
+  const share = sample.total === 0 ? 0 : sample.done / sample.total
+  const full = Math.min(40, Math.max(10, width - 60))
+  const filled = Math.round(share * full)
+  let line = paint('green', '█'.repeat(filled)) + paint('dim', '░'.repeat(full - filled))
+  let left = width - full
+  for (const text of textsOf(sample, share)) {
     if (text.length + 2 > left) break
-    shown.push(text)
+    line += `  ${text}`
     left -= text.length + 2
   }
-  const full = Math.min(MOST_BAR, LEAST_BAR + left)
-  const filled = Math.round(share * full)
-  return [paint('green', '█'.repeat(filled)) + paint('dim', '░'.repeat(full - filled)), ...shown].join('  ')
+  return line
+}
+
+function textsOf(sample: Sample, share: number): readonly string[] {
+  const total = number(sample.total)
+  const texts = [
+    `${Math.floor(share * 100)}%`.padStart(4),
+    `${number(sample.done).padStart(total.length)}/${total}`,
+    `${number(sample.perSecond)} jobs/s`,
+    state(sample),
+    latencyText(sample),
+  ]
+  return texts.filter((text) => text !== '')
 }
 
 function latencyText({ latency }: Sample): string {

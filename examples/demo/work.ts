@@ -1,45 +1,15 @@
-import { hostname } from 'node:os'
 import type { Client, Job, Logger } from 'triphammer'
-import { createWorker } from 'triphammer/worker'
+import { createWorker, type Worker } from 'triphammer/worker'
+import { createBell } from './bell.ts'
 import { createHandlers } from './handlers.ts'
 import type { DemoRun } from './runs.ts'
-import { createLatencyPlugin, createSampler } from './sampler.ts'
+import { createLatencyPlugin, createSampler, type LatencyPlugin } from './sampler.ts'
 import { indexEntry } from './tasks.ts'
 import type { View } from './view.ts'
 
-/** Others that are at the run when this copy joins it. */
-export interface Company {
-  /** Process ids of other copies that are alive. */
-  readonly copies: readonly number[]
-  /** Jobs that someone has claimed and not finished. */
-  readonly claimed: number
-}
-
-/** Looks who else is at work. */
-export async function findCompany(jobs: Client, { queue }: DemoRun): Promise<Company> {
-  const workers = (await jobs.workers()).filter(({ queues, host }) => queues.includes(queue) && host === hostname())
-  const copies = workers.map(({ pid }) => pid).filter((pid) => pid !== process.pid && isAlive(pid))
-  return { copies: [...new Set(copies)], claimed: await jobs.count({ queue, state: 'running' }) }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0) // sends nothing, only asks
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
-
-/** How a copy ended its work: the report job, if it has ended, and the signal that stopped the copy, if one did. */
-export interface Worked {
-  readonly report: Job | undefined
-  readonly signal: NodeJS.Signals | undefined
-}
-
 // A job of a killed copy is taken over within 5 s: its lease runs out after 4, and leases are looked over each quarter of that.
 const LEASE = '4s'
-/** See {@link LEASE}. */
+/** How soon the jobs of a killed copy come back. */
 export const BACK_WITHIN = '5 s'
 
 const SHOW_EVERY_MS = 200
@@ -54,10 +24,54 @@ export interface WorkOptions {
   readonly view: View
 }
 
-/** Works on a run until its report job has ended, or until a signal. */
+/** How a copy ended its work. */
+export interface Worked {
+  /** The report job; absent if someone deleted it. */
+  readonly report: Job | undefined
+  /** What stopped the copy, if a signal did. */
+  readonly signal: NodeJS.Signals | undefined
+}
+
+/** Works on a run until its report job has ended, in this copy or in another, or until a signal. */
 export async function workOn({ jobs, run, logger, view }: WorkOptions): Promise<Worked> {
   const latencies = createLatencyPlugin()
-  const worker = createWorker({
+  const worker = createRunWorker({ jobs, run, logger, latencies })
+  const sampler = createSampler(jobs, run, worker, latencies)
+  const bell = createBell()
+  const signals = hearSignals(bell.ring)
+  onFirstFile(worker, bell.ring) // it is shown at once
+
+  // The worker has its own ear for the signals: it finishes what it is at, gives the rest back and ends.
+  let ended = false
+  const onEnd = (): void => {
+    ended = true
+    bell.ring()
+  }
+  const working = worker.run()
+  void working.then(onEnd, onEnd)
+  try {
+    for (;;) {
+      const from = performance.now()
+      const report = await jobs.get(run.reportId)
+      view.show(await sampler.sample({ stopping: signals.first() !== undefined }))
+      if (ended || !report || report.endedAt) break
+      await bell.within(Math.max(SHOW_EVERY_MS, COUNTING_SHARE * (performance.now() - from)))
+    }
+  } finally {
+    await worker.stop()
+    view.end()
+    signals.end()
+  }
+  await working
+  return { report: await jobs.get(run.reportId), signal: signals.first() }
+}
+
+interface RunWorkerOptions extends Omit<WorkOptions, 'view'> {
+  readonly latencies: LatencyPlugin
+}
+
+function createRunWorker({ jobs, run, logger, latencies }: RunWorkerOptions): Worker {
+  return createWorker({
     store: jobs.store,
     handlers: createHandlers(jobs),
     // What a copy holds without working on it, another copy cannot take: a short supply shares the work better.
@@ -68,65 +82,29 @@ export async function workOn({ jobs, run, logger, view }: WorkOptions): Promise<
     plugins: [latencies],
     logger,
   })
-  const sampler = createSampler(jobs, run, worker, latencies)
-  const wake = createBell()
-  let signal: NodeJS.Signals | undefined
-  const onSignal = (name: NodeJS.Signals): void => {
-    signal ??= name
-    wake.ring()
-  }
-  for (const name of SIGNALS) process.on(name, onSignal)
-  const offFirst = worker.on('job.completed', ({ job }) => {
-    if (job.task !== indexEntry.name) return
-    offFirst() // the first finished job is shown at once
-    wake.ring()
-  })
+}
 
-  // The worker has its own ear for the signals: it finishes what it is at, gives the rest back and ends.
-  let ended = false
-  const working = worker.run().finally(() => {
-    ended = true
-    wake.ring()
+function onFirstFile(worker: Worker, then: () => void): void {
+  const off = worker.on('job.completed', ({ job }) => {
+    if (job.task !== indexEntry.name) return
+    off()
+    then()
   })
-  try {
-    for (;;) {
-      const from = performance.now()
-      const report = await jobs.get(run.reportId)
-      view.show(await sampler.sample({ stopping: signal !== undefined }))
-      if (ended || !report || report.endedAt) break
-      await wake.within(Math.max(SHOW_EVERY_MS, COUNTING_SHARE * (performance.now() - from)))
-    }
-    await worker.stop()
-    await working
-    return { report: await jobs.get(run.reportId), signal }
-  } finally {
-    view.end()
-    for (const name of SIGNALS) process.off(name, onSignal)
-  }
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
-/** A wait that can be cut short. */
-function createBell(): { ring(): void; within(ms: number): Promise<void> } {
-  let rung = false
-  let wake: (() => void) | undefined
+function hearSignals(then: () => void): { first(): NodeJS.Signals | undefined; end(): void } {
+  let first: NodeJS.Signals | undefined
+  const hear = (signal: NodeJS.Signals): void => {
+    first ??= signal
+    then()
+  }
+  for (const signal of SIGNALS) process.on(signal, hear)
   return {
-    ring() {
-      rung = true
-      wake?.()
-    },
-    async within(ms) {
-      if (!rung) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms)
-          wake = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-      }
-      rung = false
+    first: () => first,
+    end: () => {
+      for (const signal of SIGNALS) process.off(signal, hear)
     },
   }
 }
