@@ -143,8 +143,12 @@ function createBench(opened: Opened, closing: (close: () => Promise<void>) => vo
     async states() {
       return Object.fromEntries((await store.admin.count({}, 'state')).map(({ key, count }) => [key, count]))
     },
-    leaves: (runs) => void (left = runs),
-    vanishes: () => void (signsOff = false),
+    leaves(runs) {
+      left = runs
+    },
+    vanishes() {
+      signsOff = false
+    },
   }
 }
 
