@@ -9,21 +9,25 @@ export const REPORT_NAME = 'report.json'
 
 export const HELP: string = `Usage: npm run demo [folder]
 
-Indexes a folder with background jobs: one job per file (size, lines, SHA-256, language), and a last one that writes
-${REPORT_NAME} into the current folder and prints a table. Default: the repository this program is part of.
+Indexes a folder with background jobs: one job per file (size, lines, SHA-256,
+language), and a last one that writes ${REPORT_NAME} into the current folder and
+prints a table. Default: the repository this program is part of.
 
-The jobs are in .triphammer/demo.db below the current folder. Stop the program however you like, kill -9 included, and start
-it again: it goes on where it stopped. Start it twice at once, and the two share the work. Started again after the report is
-written, it begins a new run.
+The jobs are in .triphammer/demo.db below the current folder. Stop the program
+however you like, kill -9 included, and start it again: it goes on where it
+stopped. Start it twice at once, and the two share the work. Started again
+after the report is written, it begins a new run.
 
-Not indexed: .git, node_modules and .triphammer, wherever they occur, and the report itself. Symbolic links are not followed;
-they are listed, as are FIFOs, sockets and devices, which are never opened. A file that cannot be read is tried again a few
-times and then listed with the reason.
+Not indexed: .git, node_modules and .triphammer, wherever they occur, and the
+report itself. Symbolic links are not followed; they are listed, as are FIFOs,
+sockets and devices, which are never opened. A file that cannot be read is
+tried again a few times and then listed with the reason.
 
 Options:
   -h, --help   show this
 
-Exit codes: 0 the report is written, 1 the run failed, 2 wrong arguments, 130 and 143 stopped by SIGINT and SIGTERM
+Exit codes: 0 the report is written, 1 the run failed, 2 wrong arguments,
+130 and 143 stopped by SIGINT and SIGTERM
 `
 
 /** What was asked for is not possible: printed without a stack, exit code 2. */
