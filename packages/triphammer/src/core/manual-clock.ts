@@ -42,7 +42,8 @@ export function manualClock(start: number = Date.UTC(2026, 0, 1)): ManualClock {
   }
 
   return {
-    now: () => wall,
+    // Whole milliseconds, as the machine's: timers may be set to fractions.
+    now: () => Math.floor(wall),
     monotonic: () => elapsed,
     timer: (ms, fn) => {
       const timer: Pending = { at: elapsed + Math.max(0, ms), seq: seq++, fn, cancel: () => pending.delete(timer) }
