@@ -39,7 +39,10 @@ function expectAll(files: readonly ReportedFile[], count: number): void {
   expect(files.map(({ path, sha256: sum }) => [path, sum])).toEqual(expected.sort(([a], [b]) => (a! < b! ? -1 : 1)))
 }
 
-describe('the demo', () => {
+// Children are real processes that share the machine with the rest of the suite.
+const PATIENCE = { timeout: 120_000 }
+
+describe('the demo', PATIENCE, () => {
   it('indexes everything odd that a folder can hold', async () => {
     const [root, cwd] = [folder(), folder()]
     for (const made of [root, cwd]) chmodSync(made, 0o777)
@@ -77,41 +80,41 @@ describe('the demo', () => {
 
   it('goes on after kill -9 where it stopped, and indexes nothing twice', async () => {
     const [root, cwd] = [folder(), folder()]
-    growManyFiles(root, 3_000)
+    growManyFiles(root, 1_500)
     const first = startDemo(cwd, { args: [root] })
     await first.saw(/[1-9]\d* of .* files/)
     first.child.kill('SIGKILL')
     expect(await first.exit).toMatchObject({ code: null, signal: 'SIGKILL' })
     const before = (await indexJobs(cwd)).filter(({ state }) => state === 'completed')
     expect(before.length).toBeGreaterThan(0)
-    expect(before.length).toBeLessThan(3_000)
+    expect(before.length).toBeLessThan(1_500)
     expect(existsSync(join(cwd, 'report.json'))).toBe(false)
 
     const { code, stdout } = await runDemo(cwd, { args: [root] })
     expect(code).toBe(0)
     expect(stdout).toContain('Going on with run 1')
-    expectAll(readReport(cwd).files, 3_000)
+    expectAll(readReport(cwd).files, 1_500)
     const after = new Map((await indexJobs(cwd)).map((job) => [job.id, job]))
-    expect(after.size).toBe(3_000)
+    expect(after.size).toBe(1_500)
     expect(before.map(({ id }) => after.get(id))).toEqual(before)
   })
 
   it('shares the work between two copies that are started at once', async () => {
     const [root, cwd] = [folder(), folder()]
-    growManyFiles(root, 3_000)
+    growManyFiles(root, 1_500)
     const [one, two] = await Promise.all([runDemo(cwd, { args: [root] }), runDemo(cwd, { args: [root] })])
     expect([one.code, two.code, one.stderr, two.stderr]).toEqual([0, 0, '', ''])
     // Percentiles are those of a copy's own jobs: both have worked.
     for (const { stdout } of [one, two]) expect(stdout).toMatch(/\d+ of .* files .* p50 /)
     expect(one.stdout.slice(one.stdout.indexOf('┌'))).toBe(two.stdout.slice(two.stdout.indexOf('┌')))
-    expectAll(readReport(cwd).files, 3_000)
+    expectAll(readReport(cwd).files, 1_500)
     expect(readReport(cwd).run).toMatchObject({ number: 1, retriedJobs: 0 })
     expect((await indexJobs(cwd)).every(({ attempt }) => attempt === 1)).toBe(true)
   })
 
   it('stops gracefully on a signal and says how to go on', async () => {
     const [root, cwd] = [folder(), folder()]
-    growManyFiles(root, 2_000)
+    growManyFiles(root, 1_000)
     for (const [signal, code] of [
       ['SIGINT', 130],
       ['SIGTERM', 143],
@@ -128,7 +131,7 @@ describe('the demo', () => {
       expect(jobs.filter(({ state, attempt }) => state === 'pending' && attempt > 0)).toEqual([])
     }
     expect((await runDemo(cwd, { args: [root] })).code).toBe(0)
-    expectAll(readReport(cwd).files, 2_000)
+    expectAll(readReport(cwd).files, 1_000)
     expect(readReport(cwd).run.retriedJobs).toBe(0)
   })
 
@@ -169,7 +172,7 @@ describe('the demo', () => {
   })
 })
 
-describe('the command line', () => {
+describe('the command line', PATIENCE, () => {
   it('refuses what makes no sense, with exit code 2 and without a trace', async () => {
     const cwd = folder()
     writeFileSync(join(cwd, 'file'), '')

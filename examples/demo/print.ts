@@ -24,29 +24,41 @@ export function printSummary(summary: Summary, options: PrintOptions): string {
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
 }
 
-const NARROW = 60
+/** Columns from left to right, and the terminal width from which each is shown. */
+const COLUMNS = [
+  { title: 'Language', from: 0 },
+  { title: 'Files', from: 0 },
+  { title: 'Lines', from: 50 },
+  { title: 'Size', from: 0 },
+  { title: 'Share', from: 60 },
+] as const
 
 function languageTable({ languages, totals }: Summary, { width, paint }: PrintOptions): string {
+  const shown = COLUMNS.map(({ from }) => width >= from)
+  const titles = COLUMNS.map(({ title }) => title)
+  const rows = [titles, ...languages.map((row) => cellsOf(row, totals.bytes)), cellsOf({ language: 'Total', ...totals }, totals.bytes)]
+  const visible = rows.map((cells) => cells.filter((_, column) => shown[column]))
+  // What the numbers need, with the borders; the names of languages get the rest.
+  const needed = visible[0]!.slice(1).reduce((sum, _, i) => sum + 3 + Math.max(...visible.map((cells) => cells[i + 1]!.length)), 4)
+  const [head, ...body] = visible.map(([language, ...cells]) => [cliTruncate(language!, Math.max(6, width - needed)), ...cells])
   const table = new Table({
-    head: ['Language', 'Files', 'Lines', 'Size', ...(width < NARROW ? [] : ['Share'])].map((title) => paint('bold', title)),
+    head: head!.map((title) => paint('bold', title)),
     colAligns: ['left', 'right', 'right', 'right', 'right'],
-    chars: NO_INNER_LINES,
+    chars: { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
     // Its own colours would ignore NO_COLOR.
     style: { head: [], border: [], compact: true },
   })
-  const row = ({ language, files, lines, bytes }: LanguageRow): string[] => {
-    const share = totals.bytes === 0 ? '' : `${((bytes / totals.bytes) * 100).toFixed(1)}%`
-    const cells = [cliTruncate(language, Math.max(8, width - 40)), number(files), number(lines), size(bytes)]
-    return width < NARROW ? cells : [...cells, share]
-  }
   table.push(
-    ...languages.map(row),
-    row({ language: 'Total', ...totals }).map((cell) => paint('bold', cell)),
+    ...body.slice(0, -1),
+    body.at(-1)!.map((cell) => paint('bold', cell)),
   )
   return table.toString()
 }
 
-const NO_INNER_LINES = { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' }
+function cellsOf({ language, files, lines, bytes }: LanguageRow, allBytes: number): string[] {
+  const share = allBytes === 0 ? '' : `${((bytes / allBytes) * 100).toFixed(1)}%`
+  return [language, number(files), number(lines), size(bytes), share]
+}
 
 interface Entry {
   readonly path: string
@@ -68,11 +80,12 @@ function listing(title: string, style: 'yellow' | 'red', entries: readonly Entry
 
 function closing({ output, totals, run }: Summary, { paint }: PrintOptions): string {
   const entries = totals.files + totals.skipped + totals.failed
-  const latency = run.latencyMs
-    ? `; a job took ${time(run.latencyMs.p50)} (p50), ${time(run.latencyMs.p95)} (p95), ${time(run.latencyMs.p99)} (p99) from enqueue to finish`
-    : ''
-  return [
-    `Run ${run.number}: ${count(entries, 'entry', 'entries')} in ${time(run.seconds * 1_000)}, ${count(run.retriedJobs, 'job')} tried again${latency}.`,
-    `${paint('green', 'Report:')} ${printable(output)}`,
-  ].join('\n')
+  const lines = [
+    `Run ${run.number}: ${count(entries, 'entry', 'entries')} in ${time(run.seconds * 1_000)}, ${count(run.retriedJobs, 'job')} tried again`,
+  ]
+  if (run.latencyMs) {
+    const { p50, p95, p99 } = run.latencyMs
+    lines.push(`From enqueue to finish: p50 ${time(p50)}, p95 ${time(p95)}, p99 ${time(p99)}`)
+  }
+  return [...lines, `${paint('green', 'Report:')} ${printable(output)}`].join('\n')
 }

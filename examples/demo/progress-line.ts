@@ -32,7 +32,7 @@ export function plainLine(sample: Sample): string {
 /** One line for a terminal of this width. What finds no room is left out, the least important first. */
 export function barLine(sample: Sample, width: number, paint: Paint): string {
   const share = sample.total === 0 ? 0 : sample.done / sample.total
-  const full = Math.min(40, Math.max(10, width - 60))
+  const full = Math.min(30, Math.max(10, width - 76))
   const filled = Math.round(share * full)
   let line = paint('green', '█'.repeat(filled)) + paint('dim', '░'.repeat(full - filled))
   let left = width - full
