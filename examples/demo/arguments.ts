@@ -4,8 +4,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
-/** The report's name, in the current folder. */
-export const REPORT_NAME = 'report.json'
+const REPORT_NAME = 'report.json'
 
 export const HELP: string = `Usage: npm run demo [folder]
 

@@ -78,7 +78,7 @@ describe('what is printed', () => {
     const lines = text.split('\n').filter((line) => width >= 60 || !/^(Run|From)/.test(line))
     for (const line of lines) expect([...line].length, line).toBeLessThanOrEqual(width)
     expect(text).toContain('and 5 more')
-    expect(text).toContain('-ünï.txt')
+    expect(text).toContain('.txt\\n')
     expect(text).not.toContain('\u001b')
   })
 })
