@@ -44,7 +44,8 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
     const payload = await readPayload(run, handler)
     return handler.run(createContext({ config, enqueuer, attempt, payload }) as never)
   }
-  const performer = (handler: Handler, attempt: Attempt): Promise<unknown> => {
+  // Asynchronous, so that middleware which throws before it returns a promise fails the attempt and nothing else.
+  const performer = async (handler: Handler, attempt: Attempt): Promise<unknown> => {
     if (hooks.run.length === 0) return perform(attempt.run, handler, attempt)
     const { run, signal, log: ownLog } = attempt
     return compose(hooks.run, (call: RunCall) => perform(call.run, handler, attempt))({ run, signal, log: ownLog })
@@ -58,7 +59,8 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
         return attempt.settle({ kind: 'recorded' })
       }
     } catch (error) {
-      really = { error }
+      // What the handler threw itself says more than the commit that is missing because of it.
+      if (!('error' in end)) really = { error }
     }
     settle(attempt, verdictOn(attempt, handler, really))
   }
