@@ -97,6 +97,10 @@ export class Attempt implements ActiveRun {
     return progress
   }
 
+  showAgain(progress: string): void {
+    this.progress ??= progress
+  }
+
   settle(end: AttemptEnd): void {
     if (this.settled) return
     this.settled = true

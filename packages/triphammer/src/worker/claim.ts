@@ -31,6 +31,8 @@ export interface ActiveRun {
   handBack(): void
   /** The progress to be written down, once. */
   takeProgress(): string | undefined
+  /** The progress could not be written down: it is to be tried again, if there is no newer. */
+  showAgain(progress: string): void
 }
 
 /** What a run ended with, on its way to the store. */

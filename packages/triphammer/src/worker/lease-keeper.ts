@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { Store } from '../store/store.ts'
 import { type Claim, leaseOf } from './claim.ts'
+import { isAway } from './outage.ts'
 import type { QueueLoop } from './queue-loop.ts'
 
 /**
@@ -32,7 +33,10 @@ export function createLeaseKeeper(options: {
     for (let at = 0; at < asked.length; at += SLICE) {
       const slice = asked.slice(at, at + SLICE)
       const sentAt = clock.monotonic()
-      const states = await store.extend(slice.map(({ claim }) => leaseOf(claim)), extend ? { leaseMs } : {})
+      const states = await store.extend(
+        slice.map(({ claim }) => leaseOf(claim)),
+        extend ? { leaseMs } : {},
+      )
       slice.forEach(({ loop, claim }, i) => {
         if (extend) claim.renewedAt = sentAt
         loop.onState(claim, states[i]!)
@@ -45,12 +49,25 @@ export function createLeaseKeeper(options: {
     renew: () => ask(({ renewedAt }) => clock.monotonic() - renewedAt >= leaseMs / 6, true),
     look: () => ask(() => true, false),
     async writeProgress() {
-      for (const loop of loops) {
-        for (const claim of loop.claims()) {
+      const shown = loops.flatMap((loop) =>
+        [...loop.claims()].flatMap((claim) => {
           const progress = claim.active?.takeProgress()
-          if (progress === undefined) continue
-          const [state] = await store.extend([leaseOf(claim)], { leaseMs, progress: new Map([[claim.run.id, progress]]) })
-          loop.onState(claim, state!)
+          return progress === undefined ? [] : [{ loop, claim, progress }]
+        }),
+      )
+      for (let at = 0; at < shown.length; at += SLICE) {
+        const slice = shown.slice(at, at + SLICE)
+        const progress = new Map(slice.map(({ claim, progress: text }) => [claim.run.id, text]))
+        try {
+          const states = await store.extend(
+            slice.map(({ claim }) => leaseOf(claim)),
+            { leaseMs, progress },
+          )
+          slice.forEach(({ loop, claim }, i) => void loop.onState(claim, states[i]!))
+        } catch (error) {
+          // What a store that is away has not written is written when it is back, unless the handler has shown more since.
+          if (isAway(error)) for (const { claim, progress: text } of shown.slice(at)) claim.active?.showAgain(text)
+          throw error
         }
       }
     },
