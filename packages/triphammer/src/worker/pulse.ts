@@ -19,7 +19,7 @@ export interface Pulse {
   leave(): Promise<void>
 }
 
-/** However much happens, two beats are at least this far apart. */
+/** However much happens, two beats are at least this far apart, or a pulse if that is shorter. */
 const EARLIEST_MS = 200
 
 /** Makes a {@link Pulse}. */
@@ -34,6 +34,7 @@ export function createPulse(options: {
   const { config, session, startedAt, loops, keeper, outage } = options
   const { clock } = config
   const bell = createBell(clock)
+  const earliestMs = Math.min(EARLIEST_MS, config.pulseMs)
   const concurrency = loops.reduce((sum, loop) => sum + loop.config.concurrency, 0)
   const same = {
     id: session,
@@ -71,7 +72,10 @@ export function createPulse(options: {
     hurry: () => bell.ring(),
     async run(signal) {
       signal.addEventListener('abort', () => bell.ring(), { once: true })
-      await every({ clock, outage, signal, wait: () => bell.wait(Math.max(0, config.pulseMs - EARLIEST_MS)).then(() => sleep(clock, EARLIEST_MS, signal)) }, beat)
+      await every(
+        { clock, outage, signal, wait: () => bell.wait(config.pulseMs - earliestMs).then(() => sleep(clock, earliestMs, signal)) },
+        beat,
+      )
     },
     async leave() {
       await config.store.beat({ ...info(), leaving: true })
