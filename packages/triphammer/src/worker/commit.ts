@@ -1,8 +1,8 @@
 import { type Clock, sleep } from '../core/clock.ts'
 import { TriphammerError } from '../core/errors.ts'
-import { encodeOutcome, type Settler } from '../extend/settle.ts'
 import { NO_OPTIONS } from '../extend/build-job.ts'
 import type { Enqueuer } from '../extend/enqueuer.ts'
+import { encodeOutcome, type Settler } from '../extend/settle.ts'
 import type { Store, StoreTx } from '../store/store.ts'
 import type { Outcome, Run } from '../store/types.ts'
 import type { CommitTx, HandlerContext } from './handler.ts'
@@ -46,7 +46,8 @@ export function createCommit({ store, settler, enqueuer, clock, attempt }: Commi
     const outcome: Outcome = { lease: run.lease, ...attempt.times(), ...kind }
     const [answer] = await store.finish([await settler.withFollowUps({ run, outcome })], tx)
     if (answer!.state === 'stale') throw lost()
-    if (answer!.state === 'cancel') throw new TriphammerError('CANCELLED', `job ${run.id} has been asked to be cancelled; nothing was committed`)
+    if (answer!.state === 'cancel')
+      throw new TriphammerError('CANCELLED', `job ${run.id} has been asked to be cancelled; nothing was committed`)
   }
   const lost = (): TriphammerError =>
     new TriphammerError('LEASE_LOST', `the run of job ${run.id} is not this worker's any more; nothing was committed`)
@@ -55,7 +56,8 @@ export function createCommit({ store, settler, enqueuer, clock, attempt }: Commi
     const value = await store.transaction(async (tx) => {
       const result = await work({
         db: tx.db,
-        enqueue: async (task, ...[payload, options]) => (await enqueuer.enqueue([{ task, payload, options: options ?? NO_OPTIONS }], tx))[0]!,
+        enqueue: async (task, ...[payload, options]) =>
+          (await enqueuer.enqueue([{ task, payload, options: options ?? NO_OPTIONS }], tx))[0]!,
       })
       await complete(result, tx)
       return result
@@ -90,7 +92,10 @@ export function createCommit({ store, settler, enqueuer, clock, attempt }: Commi
       // Completed, the run is nobody's any more. Still ours: the transaction was rolled back, or is open even now.
       if (await isGone()) return true
       state = 'none'
-      throw new TriphammerError('COMMIT_MISSING', `the handler of job ${run.id} returned, but the transaction it completed the job in has not been committed`)
+      throw new TriphammerError(
+        'COMMIT_MISSING',
+        `the handler of job ${run.id} returned, but the transaction it completed the job in has not been committed`,
+      )
     },
   }
 }

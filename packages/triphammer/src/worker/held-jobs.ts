@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
-import type { LeaseState } from '../store/types.ts'
 import type { Store } from '../store/store.ts'
+import type { LeaseState } from '../store/types.ts'
 import { type Claim, leaseOf } from './claim.ts'
 
 /**

@@ -150,7 +150,8 @@ function queuesOf(handlers: ReadonlyMap<string, Handler>): Record<string, QueueO
 
 function parseQueues(queues: Readonly<Record<string, number | QueueOptions>>): readonly QueueConfig[] {
   const entries = Object.entries(queues)
-  if (entries.length === 0) throw new TriphammerError('INVALID_OPTION', 'createWorker: queues is empty; name at least one, such as { default: 10 }')
+  if (entries.length === 0)
+    throw new TriphammerError('INVALID_OPTION', 'createWorker: queues is empty; name at least one, such as { default: 10 }')
   return entries.map(([name, given]) => {
     checkName(name, 'createWorker: the name of a queue')
     const what = `createWorker: queue ${name}`
@@ -160,7 +161,10 @@ function parseQueues(queues: Readonly<Record<string, number | QueueOptions>>): r
     const usual = Math.max(concurrency, Math.min(DEFAULTS.prefetchFactor * concurrency, DEFAULTS.prefetchMax))
     const prefetch = checkInteger(options.prefetch ?? usual, `${what}: prefetch`, 1, 10_000)
     if (prefetch < concurrency) {
-      throw new TriphammerError('INVALID_OPTION', `${what}: a prefetch of ${prefetch} would never let ${concurrency} jobs run at once; raise it or lower concurrency`)
+      throw new TriphammerError(
+        'INVALID_OPTION',
+        `${what}: a prefetch of ${prefetch} would never let ${concurrency} jobs run at once; raise it or lower concurrency`,
+      )
     }
     return { name, concurrency, prefetch, ...(options.weights === undefined ? {} : { weights: parseWeights(options.weights) }) }
   })

@@ -16,6 +16,8 @@ export interface Outage {
    * @returns milliseconds to wait before the next try
    */
   failed(error: unknown, tries: number): number
+  /** The wait after a failure that is no fault of the store. */
+  wait(tries: number): number
   succeeded(): void
 }
 
@@ -43,7 +45,9 @@ export function createOutage(options: {
 }): Outage {
   const { clock, ids, log, events, fatal } = options
   let away = false
+  const wait = (tries: number): number => Math.min(FIRST_WAIT_MS * 2 ** Math.min(tries, 10), LONGEST_WAIT_MS) * (0.5 + ids.random() / 2)
   return {
+    wait,
     failed(error, tries) {
       if (isFatal(error)) fatal(error)
       if (!away) {
@@ -51,8 +55,7 @@ export function createOutage(options: {
         log.error({ error }, 'the store cannot be used; trying again until it can')
         events.emit('store.unavailable', { error, at: clock.now() })
       }
-      const wait = Math.min(FIRST_WAIT_MS * 2 ** Math.min(tries, 10), LONGEST_WAIT_MS)
-      return wait * (0.5 + ids.random() / 2)
+      return wait(tries)
     },
     succeeded() {
       if (!away) return

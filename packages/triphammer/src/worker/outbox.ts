@@ -7,7 +7,6 @@ import type { Ended } from './claim.ts'
  * and batches grow again as outcomes are taken, so that one bad outcome never holds up the others.
  */
 export interface Outbox {
-  readonly size: number
   /** A refused outcome is being looked for: batches carry a single one. */
   readonly isolating: boolean
   push(ended: Ended): void
@@ -32,9 +31,6 @@ export function createOutbox(): Outbox {
     waiting = [...batch, ...waiting]
   }
   return {
-    get size() {
-      return waiting.length
-    },
     get isolating() {
       return limit === 1
     },

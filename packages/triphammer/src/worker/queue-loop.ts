@@ -1,9 +1,9 @@
 import { sleep } from '../core/clock.ts'
 import { DEFAULTS } from '../core/defaults.ts'
 import { TriphammerError } from '../core/errors.ts'
-import { asCancelled, type Settler } from '../extend/settle.ts'
 import type { EventBus } from '../extend/events.ts'
 import type { Gate, Grant } from '../extend/gate.ts'
+import { asCancelled, type Settler } from '../extend/settle.ts'
 import type { Claimed, FinishResult, LeaseState, Outcome, OutcomeKind, Run, SessionId } from '../store/types.ts'
 import { createBell } from './bell.ts'
 import type { Claim, Ended } from './claim.ts'
@@ -35,8 +35,9 @@ export interface QueueLoop {
   wake(): void
   /** All claims whose leases must be kept. */
   claims(): Iterable<Claim>
-  counts(): { readonly held: number; readonly running: number; readonly unfinished: number }
-  /** Nothing is in hand and the last look, begun after everything was answered, found nothing. */
+  /** `inHand`: claimed and not yet answered; `taken`: all claims so far. */
+  counts(): { readonly held: number; readonly running: number; readonly inHand: number; readonly taken: number }
+  /** Nothing is in hand, and the last look found nothing or the queue is paused. */
   idle(): boolean
   /** What the store says about a lease. */
   onState(claim: Claim, state: LeaseState): void
@@ -94,7 +95,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   /** Not before this moment, unless something changes: the last look found nothing. */
   let lookAt = 0
   let foundNothing = false
-  let inFlight = 0
+  let taken = 0
 
   // ── starting ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -153,7 +154,10 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   const report = (run: Run, outcome: Outcome, { state }: FinishResult): void => {
     const fields = { job: run.id, task: run.task, attempt: run.attempt }
     if (state === 'stale') {
-      log.warn({ ...fields, outcome: outcome.kind }, 'a run had been taken away, or its outcome was recorded and the reply lost; nothing was written')
+      log.warn(
+        { ...fields, outcome: outcome.kind },
+        'a run had been taken away, or its outcome was recorded and the reply lost; nothing was written',
+      )
     } else if (outcome.kind === 'retry') {
       log.warn({ ...fields, error: outcome.error, delayMs: outcome.delayMs }, 'an attempt failed; there will be another')
     } else if (outcome.kind === 'dead' || outcome.kind === 'timed_out') {
@@ -177,7 +181,15 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     if (limit === 0) return take(batch, { runs: [], finished: await store.finish(finish) }, clock.monotonic())
     const sentAt = clock.monotonic()
     const { name, weights } = queue
-    const claimed = await store.claim({ session, queue: name, tasks, limit, leaseMs: config.leaseMs, finish, ...(weights ? { weights } : {}) })
+    const claimed = await store.claim({
+      session,
+      queue: name,
+      tasks,
+      limit,
+      leaseMs: config.leaseMs,
+      finish,
+      ...(weights ? { weights } : {}),
+    })
     look(claimed, limit)
     take(batch, claimed, sentAt)
   }
@@ -187,7 +199,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     if (foundNothing) lookAt = clock.monotonic() + Math.min(config.pollMs, Math.max(dueInMs ?? config.pollMs, SHORTEST_WAIT_MS))
   }
   const take = (batch: readonly Ended[], { runs, finished }: Claimed, sentAt: number): void => {
-    batch.forEach((ended, i) => answered(ended, finished[i]!))
+    batch.forEach((ended, i) => void answered(ended, finished[i]!))
     const now = clock.monotonic()
     for (const run of runs) accept({ run, claimedAt: now, renewedAt: sentAt, confirmedAt: now, phase: 'held' })
     startMore()
@@ -198,6 +210,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     const older = claims.get(run.id)
     if (older) loop.onState(older, LOST)
     claims.set(run.id, claim)
+    taken++
     held.push(claim)
     if (stopping || paused) endUnstarted(claim, { kind: 'release' })
     else if (run.cancelRequested) endUnstarted(claim, { kind: 'cancelled' })
@@ -221,7 +234,6 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
       if (!abandoned.signal.aborted) await bell.wait(waitMs(retryInMs, now))
       return 0
     }
-    inFlight = batch.length
     try {
       await exchange(batch, granted)
       outbox.answered()
@@ -229,12 +241,11 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
       return 0
     } catch (error) {
       gate.refund(queue.name, granted)
-      if (batch.length > 0 && !isAway(error) && !isFatal(error)) refused(batch, error)
+      const refusal = batch.length > 0 && !isAway(error) && !isFatal(error)
+      if (refusal) refused(batch, error)
       else outbox.putBack(batch)
-      await sleep(clock, outage.failed(error, tries), abandoned.signal)
+      await sleep(clock, refusal ? outage.wait(tries) : outage.failed(error, tries), abandoned.signal)
       return tries + 1
-    } finally {
-      inFlight = 0
     }
   }
   // A look that is due and was not taken (the queue is paused, a gate is shut, everything is in hand) is not for time to bring.
@@ -253,8 +264,8 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
       bell.ring()
     },
     claims: () => claims.values(),
-    counts: () => ({ held: held.size, running: running.size, unfinished: outbox.size + inFlight }),
-    idle: () => claims.size === 0 && foundNothing,
+    counts: () => ({ held: held.size, running: running.size, inHand: claims.size, taken }),
+    idle: () => claims.size === 0 && (foundNothing || paused),
     onState(claim, state) {
       if (claim.phase === 'ended') return // its finish will be answered for itself
       switch (state.state) {

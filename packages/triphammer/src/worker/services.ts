@@ -6,7 +6,10 @@ const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 60_000
 
 /** Runs a service until the signal is aborted; when it fails or ends by itself it is started again, with backoff. */
-export async function supervise(service: Service, options: { readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal }): Promise<void> {
+export async function supervise(
+  service: Service,
+  options: { readonly clock: Clock; readonly log: Logger; readonly signal: AbortSignal },
+): Promise<void> {
   const { clock, log, signal } = options
   for (let failures = 0; !signal.aborted; failures++) {
     try {

@@ -61,6 +61,8 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
   let started = 0
   let fatalError: unknown
   let stopping: Promise<void> | undefined
+  let starting: Promise<void> = Promise.resolve()
+  let loopsDone: Promise<unknown> = Promise.resolve()
   let running: Promise<unknown> = Promise.resolve()
   let services: Promise<unknown> = Promise.resolve()
   let unsubscribe = (): void => {}
@@ -108,9 +110,11 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
       watchers.add(watcher)
       watcher()
     })
+  const taken = (): number => sum(loops.map((loop) => loop.counts().taken))
   const runningNow = (): number => loops.reduce((sum, loop) => sum + loop.counts().running, 0)
 
   const windDown = async (graceMs: number): Promise<void> => {
+    await starting.catch(() => {}) // whoever started is told; what it began is then ended like anything else
     unsubscribe()
     for (const loop of loops) loop.stop()
     const quiet = until(() => runningNow() === 0)
@@ -130,32 +134,43 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
     if (fatalError === undefined) await pulse.leave().catch((error: unknown) => log.warn({ error }, 'the worker could not sign off'))
   }
 
-  let loopsDone: Promise<unknown> = Promise.resolve()
+  const begin = async (): Promise<void> => {
+    try {
+      await pulse.beat()
+    } catch (error) {
+      if (isFatal(error)) throw error
+      outage.failed(error, 0)
+    }
+    const wake = (): void => {
+      for (const loop of loops) loop.wake()
+      pulse.hurry()
+    }
+    unsubscribe =
+      store.facets.wakeups?.subscribe(
+        config.queues.map(({ name }) => name),
+        wake,
+      ) ?? unsubscribe
+    loopsDone = Promise.all(loops.map((loop) => loop.run())).catch(fatal)
+    running = serve().catch(fatal)
+    services = supervised()
+    events.emit('worker.started', { session: id, at: clock.now() })
+  }
+
   const session: Session = {
     id,
     async start() {
-      try {
-        await pulse.beat()
-      } catch (error) {
-        if (isFatal(error)) throw error
-        outage.failed(error, 0)
-      }
-      const wake = (): void => {
-        for (const loop of loops) loop.wake()
-        pulse.hurry()
-      }
-      unsubscribe = store.facets.wakeups?.subscribe(config.queues.map(({ name }) => name), wake) ?? unsubscribe
-      loopsDone = Promise.all(loops.map((loop) => loop.run())).catch(fatal)
-      running = serve().catch(fatal)
-      services = supervised()
-      events.emit('worker.started', { session: id, at: clock.now() })
+      starting = begin()
+      await starting
     },
     async idle() {
-      // What a job of one queue put into another is found by a second look at all of them.
-      for (let before = -1; before !== started; ) {
-        before = started
+      // A job may put another into any queue until it has ended, so it takes a look that begins with nothing in hand and
+      // takes nothing.
+      for (let quiet = false; !quiet && stopping === undefined; ) {
+        const before = taken()
+        quiet = loops.every((loop) => loop.counts().inHand === 0)
         for (const loop of loops) loop.wake()
         await until(() => stopping !== undefined || loops.every((loop) => loop.idle()))
+        quiet &&= taken() === before
       }
     },
     stop(graceMs) {

@@ -1,4 +1,4 @@
-import { parseDuration, type Duration } from '../core/duration.ts'
+import { type Duration, parseDuration } from '../core/duration.ts'
 import { TriphammerError } from '../core/errors.ts'
 import { checkOptions } from '../core/options.ts'
 import { createEnqueuer } from '../extend/enqueuer.ts'
