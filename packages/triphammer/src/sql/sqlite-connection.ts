@@ -1,3 +1,5 @@
+import { TriphammerError } from '../core/errors.ts'
+
 /** What SQLite is given and gives back here; we use no blobs and no 64-bit integers. */
 export type SqliteValue = string | number | null
 
@@ -20,6 +22,8 @@ export interface SqliteHandle {
   readonly driver: SqliteDriverName
   /** The driver's own connection. */
   readonly db: object
+  /** libsql aborts the process when a connection that has been closed is asked for anything else. */
+  readonly isOpen: boolean
   readonly inTransaction: boolean
   exec(sql: string): void
   prepare(sql: string): SqliteStatement
@@ -32,6 +36,7 @@ export interface SqliteHandle {
 export interface SqliteConnection {
   readonly driver: SqliteDriverName
   readonly db: object
+  readonly isOpen: boolean
   /** A connection that has been closed is in none. */
   readonly inTransaction: boolean
   /** Runs statements without parameters and rows, such as `begin immediate`. */
@@ -55,6 +60,7 @@ export function connectionOn(handle: SqliteHandle, classify: (error: unknown) =>
   const statements = new Map<string, SqliteStatement>()
 
   const attempt = <T>(work: () => T): T => {
+    if (!handle.isOpen) throw new TriphammerError('STORE_UNAVAILABLE', 'the connection has been closed')
     try {
       return work()
     } catch (error) {
@@ -74,9 +80,12 @@ export function connectionOn(handle: SqliteHandle, classify: (error: unknown) =>
   return {
     driver: handle.driver,
     db: handle.db,
+    get isOpen() {
+      return handle.isOpen
+    },
     get inTransaction() {
       try {
-        return handle.inTransaction
+        return handle.isOpen && handle.inTransaction
       } catch {
         return false
       }
@@ -87,7 +96,7 @@ export function connectionOn(handle: SqliteHandle, classify: (error: unknown) =>
     get: (sql, parameters = NONE) => attempt(() => prepared(sql).all(parameters)[0]),
     close() {
       statements.clear()
-      attempt(() => handle.close())
+      if (handle.isOpen) attempt(() => handle.close())
     },
   }
 }

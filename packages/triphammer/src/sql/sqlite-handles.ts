@@ -2,6 +2,8 @@ import type { SqliteDriverName, SqliteHandle, SqliteRow, SqliteValue } from './s
 
 /** The parts of a `node:sqlite` connection that are used here. */
 interface NodeSqlite {
+  /** Both are absent in older versions of Node 22. */
+  readonly isOpen?: boolean
   readonly isTransaction?: boolean
   exec(sql: string): void
   prepare(sql: string): {
@@ -15,6 +17,7 @@ interface NodeSqlite {
 
 /** The parts of a better-sqlite3 connection that are used here; libsql has the same. */
 interface BetterSqlite {
+  readonly open: boolean
   readonly inTransaction: boolean
   exec(sql: string): void
   prepare(sql: string): {
@@ -72,6 +75,9 @@ function nodeHandle(db: NodeSqlite): SqliteHandle {
   return {
     driver: 'node:sqlite',
     db,
+    get isOpen() {
+      return db.isOpen ?? true // it throws by itself when it is not
+    },
     get inTransaction() {
       return db.isTransaction ?? probeTransaction(db)
     },
@@ -106,6 +112,9 @@ function betterHandle(driver: SqliteDriverName, db: BetterSqlite): SqliteHandle 
   return {
     driver,
     db,
+    get isOpen() {
+      return db.open
+    },
     get inTransaction() {
       return db.inTransaction
     },

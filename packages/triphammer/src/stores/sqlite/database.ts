@@ -122,7 +122,7 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
       const db = await retryBusy(patience, () => {
         checkOpen()
         if (isMemory) return begun(connectMain())
-        second ??= connect()
+        if (!second?.isOpen) second = connect() // a user's function might have closed it
         try {
           return begun(second)
         } catch (error) {
