@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest'
 import { isTriphammerError } from '../src/core/errors.ts'
-import { completed, failure, NO_TOKEN, reclaimRequest } from './builders.ts'
+import { completed, failure, NO_TOKEN, reclaimRequest, request } from './builders.ts'
 import { forEachStore } from './harness.ts'
+
+// A few turns of the event loop: in a store where nobody waits, another handle has acted by then.
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+}
 
 forEachStore('transaction', (open) => {
   it('[I4] a commit writes all of it', async () => {
@@ -123,8 +128,7 @@ forEachStore('transaction', (open) => {
         if (isTriphammerError(error, 'STORE_BUSY')) return false
         throw error
       })
-      // A few turns: a store where nobody waits has acted by then.
-      for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+      await turns()
     })
     const committed = await committing.then(
       () => true,
@@ -139,6 +143,30 @@ forEachStore('transaction', (open) => {
     expect((await find(added.id)) !== undefined).toBe(committed)
   })
 
+  it('[I3] [I4] a claim of the job that it cancels: cancelled unclaimed, or claimed and not cancelled', async () => {
+    const { store, another, add, find } = await open()
+    const other = await another()
+    const id = await add()
+    let claiming: Promise<number> | undefined
+    const committing = store.transaction(async (tx) => {
+      const { changed } = await store.admin.apply({ ids: [id] }, { kind: 'cancel' }, { limit: 1 }, tx)
+      expect(changed.map(({ state }) => state)).toEqual(['cancelled'])
+      claiming = other.claim(request()).then(
+        ({ runs }) => runs.length,
+        (error: unknown) => (isTriphammerError(error, 'STORE_BUSY') ? 0 : Promise.reject(error)),
+      )
+      await turns()
+    })
+    const committed = await committing.then(
+      () => true,
+      (error: unknown) => !isTriphammerError(error, 'TX_CONFLICT'),
+    )
+    expect(await claiming).toBe(committed ? 0 : 1)
+    const record = await find(id)
+    expect(record?.state).toBe(committed ? 'cancelled' : 'running')
+    expect(record).not.toHaveProperty('cancelRequested')
+  })
+
   it('a heartbeat in the meantime does no harm', async () => {
     const { store, another, add, claim, find } = await open()
     const other = await another()
@@ -148,7 +176,7 @@ forEachStore('transaction', (open) => {
     await store.transaction(async (tx) => {
       await store.finish([completed(run!)], tx)
       beating = other.extend([run!.lease], { leaseMs: 2_000 })
-      for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+      await turns()
     })
     expect(['held', 'lost']).toContain(((await beating) as { state: string }[])[0]?.state)
     expect((await find(id))?.state).toBe('completed')

@@ -136,6 +136,16 @@ forEachStore(
       expect(first.count).toBe(before)
     })
 
+    it('nothing wakes once the subscription has ended, not even what happened before', async () => {
+      const opened = await open()
+      const listener = listen(opened, ['default'])
+      const adding = opened.add()
+      listener.stop()
+      await adding
+      await settled()
+      expect(listener.count).toBe(0)
+    })
+
     it('many jobs in one call are not many wake-ups', async () => {
       const opened = await open()
       const listener = listen(opened, ['default'])
