@@ -22,7 +22,7 @@ report itself. Symbolic links are not followed; they are listed, as are FIFOs,
 sockets and devices, which are never opened. A file that cannot be read is
 tried again a few times and then listed with the reason.
 
-Options:
+Options (npm wants a -- before them: npm run demo -- --help):
   -h, --help   show this
 
 Exit codes: 0 the report is written, 1 the run failed, 2 wrong arguments,

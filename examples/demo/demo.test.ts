@@ -201,6 +201,15 @@ describe('the command line', PATIENCE, () => {
     expect(stderr).toContain(`report.json cannot be written into ${cwd} (EACCES)`)
   })
 
+  it('works in the folder where npm was called', async () => {
+    const [cwd, called] = [folder(), folder()]
+    writeFileSync(join(called, 'a.txt'), 'a')
+    const { code } = await runDemo(cwd, { args: ['.'], env: { npm_lifecycle_event: 'demo', INIT_CWD: called } })
+    expect(code).toBe(0)
+    expect(readReport(called).files.map(({ path }) => path)).toEqual(['a.txt'])
+    expect(existsSync(join(cwd, '.triphammer'))).toBe(false)
+  })
+
   it('says when its state is no database', async () => {
     const cwd = folder()
     mkdirSync(join(cwd, '.triphammer'))

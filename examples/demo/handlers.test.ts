@@ -25,7 +25,7 @@ afterEach(() => {
 const setUp = () => {
   const store = memory()
   const jobs = createClient({ store, logger: false })
-  const handlers = createHandlers(jobs)
+  const handlers = createHandlers({ jobs, output })
   const workerOf = (run: DemoRun, only = handlers): Worker =>
     createWorker({ store, handlers: only, queues: { [run.queue]: 4 }, poll: '20ms', logger: false })
 
@@ -56,7 +56,7 @@ const setUp = () => {
 describe('the jobs of a run', () => {
   it('try again a file that vanished and came back', async () => {
     const { jobs, workerOf, scanOnly, finish } = setUp()
-    const { run } = await joinRun(jobs, { root, output })
+    const { run } = await joinRun(jobs, root)
     await scanOnly(run)
     renameSync(join(root, 'b.txt'), join(root, 'away'))
     const worker = workerOf(run)
@@ -72,7 +72,7 @@ describe('the jobs of a run', () => {
 
   it('give up a file that stays away, with the reason', async () => {
     const { jobs, scanOnly, finish } = setUp()
-    const { run } = await joinRun(jobs, { root, output })
+    const { run } = await joinRun(jobs, root)
     await scanOnly(run)
     rmSync(join(root, 'b.txt'))
     const { result } = await finish(run)
@@ -82,10 +82,10 @@ describe('the jobs of a run', () => {
 
   it('list nothing twice when the scan is repeated', async () => {
     const { jobs, scanOnly, finish } = setUp()
-    const { run } = await joinRun(jobs, { root, output })
+    const { run } = await joinRun(jobs, root)
     await scanOnly(run)
     await jobs.delete(run.scanId)
-    expect(await joinRun(jobs, { root, output })).toEqual({ run, resumed: false })
+    expect(await joinRun(jobs, root)).toEqual({ run, resumed: false })
     const { result } = await finish(run)
     expect(result).toMatchObject({ totals: { files: 3 } })
     expect(await jobs.count({ queue: run.queue })).toBe(5)
@@ -94,12 +94,12 @@ describe('the jobs of a run', () => {
   it('end in a failed run when the folder itself is gone, and begin again when it is back', async () => {
     const { jobs, finish } = setUp()
     const gone = join(root, 'gone')
-    const { run } = await joinRun(jobs, { root: gone, output })
+    const { run } = await joinRun(jobs, gone)
     const failed = await finish(run)
     expect(failed).toMatchObject({ state: 'dead', error: { message: expect.stringContaining('could not be scanned: ENOENT') } })
 
     renameSync(join(root, 'a.txt'), gone) // a file in its place is no better, and ends the same way
-    expect(await joinRun(jobs, { root: gone, output })).toEqual({ run, resumed: true })
+    expect(await joinRun(jobs, gone)).toEqual({ run, resumed: true })
     expect((await finish(run)).error?.message).toContain('ENOTDIR')
   })
 })
@@ -107,13 +107,13 @@ describe('the jobs of a run', () => {
 describe('the id of a run', () => {
   it('is the same for all until the report is written, and its folder’s own', async () => {
     const { jobs, finish } = setUp()
-    const first = await joinRun(jobs, { root, output })
+    const first = await joinRun(jobs, root)
     expect(first.resumed).toBe(false)
-    expect(await joinRun(jobs, { root, output })).toEqual({ run: first.run, resumed: true })
-    const other = await joinRun(jobs, { root: `${root}/.`, output })
+    expect(await joinRun(jobs, root)).toEqual({ run: first.run, resumed: true })
+    const other = await joinRun(jobs, `${root}/.`)
     expect(other.run.id).not.toBe(first.run.id)
     await finish(first.run)
-    const next = await joinRun(jobs, { root, output })
+    const next = await joinRun(jobs, root)
     expect(next).toMatchObject({ resumed: false, run: { number: 2 } })
   })
 })

@@ -1,11 +1,11 @@
-import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Client, discard, type JobSpec, snooze } from 'triphammer'
-import { type Handler, handle } from 'triphammer/worker'
+import { type Handler, type HandlerContext, handle } from 'triphammer/worker'
 import { idOf } from './ids.ts'
 import { inspectEntry } from './inspect.ts'
 import { joinPath, toBytes, toName } from './names.ts'
 import { buildReport, type Summary, summarise } from './report.ts'
+import { writeReportFile } from './report-file.ts'
 import { eachJob, forgetEarlierRuns, unfinished } from './runs.ts'
 import { indexEntry, type ReportPayload, type ScanPayload, scanFolder, TRIES, writeReport } from './tasks.ts'
 import { type Found, walk } from './walk.ts'
@@ -19,16 +19,21 @@ export const EXCLUDED: readonly string[] = ['.git', 'node_modules', STATE_FOLDER
 /** Jobs that are enqueued in one transaction. */
 const CHUNK = 500
 
+/** What the handlers of this copy work with. */
+export interface HandlerOptions {
+  readonly jobs: Client
+  /** Where the report goes, absolute. It is not indexed itself. */
+  readonly output: string
+}
+
 /** The functions that do the work. */
-export function createHandlers(jobs: Client): readonly Handler[] {
+export function createHandlers(options: HandlerOptions): readonly Handler[] {
   return [
-    handle(scanFolder, ({ payload, job, attempt, signal }) => orGiveUp(attempt, () => scan({ jobs, payload, queue: job.queue, signal }))),
+    handle(scanFolder, (context) => orGiveUp(context.attempt, () => scan(options, context))),
     handle(indexEntry, ({ payload, attempt, signal }) =>
       orGiveUp(attempt, () => inspectEntry(Buffer.from(payload.root), toBytes(payload), signal)),
     ),
-    handle(writeReport, ({ payload, job, attempt }) =>
-      orGiveUp(attempt, () => report({ jobs, payload, queue: job.queue, startedAt: job.createdAt })),
-    ),
+    handle(writeReport, (context) => orGiveUp(context.attempt, () => report(options, context))),
   ]
 }
 
@@ -43,17 +48,10 @@ async function orGiveUp<Result>(attempt: number, work: () => Promise<Result>): P
   }
 }
 
-interface Scan {
-  readonly jobs: Client
-  readonly payload: ScanPayload
-  readonly queue: string
-  readonly signal: AbortSignal
-}
-
 /** Interrupted and begun anew, it enqueues the same ids again: what was there already is a duplicate. */
-async function scan({ jobs, payload, queue, signal }: Scan): Promise<{ readonly found: number }> {
+async function scan({ jobs, output }: HandlerOptions, { payload, job, signal }: HandlerContext<ScanPayload>): Promise<{ found: number }> {
   const root = Buffer.from(payload.root)
-  const output = Buffer.from(payload.output)
+  const report = Buffer.from(output)
   let found = 0
   let chunk: JobSpec[] = []
   const flush = async (): Promise<void> => {
@@ -63,8 +61,8 @@ async function scan({ jobs, payload, queue, signal }: Scan): Promise<{ readonly 
     chunk = []
   }
   for await (const entry of walk({ root, start: toBytes(payload), excluded: EXCLUDED })) {
-    if (joinPath(root, entry.path).equals(output)) continue
-    chunk.push(jobFor(entry, payload, queue))
+    if (joinPath(root, entry.path).equals(report)) continue
+    chunk.push(jobFor(entry, payload, job.queue))
     if (chunk.length === CHUNK) await flush()
   }
   await flush()
@@ -72,40 +70,22 @@ async function scan({ jobs, payload, queue, signal }: Scan): Promise<{ readonly 
 }
 
 /** A folder that could not be listed gets a scan of its own, which is tried again as a file would be. */
-function jobFor({ kind, path }: Found, { run, root, output }: ScanPayload, queue: string): JobSpec {
-  if (kind === 'folder') return scanFolder.with({ run, root, output, ...toName(path) }, { id: idOf(run, 'scan', path), queue })
+function jobFor({ kind, path }: Found, { run, root }: ScanPayload, queue: string): JobSpec {
+  if (kind === 'folder') return scanFolder.with({ run, root, ...toName(path) }, { id: idOf(run, 'scan', path), queue })
   return indexEntry.with({ root, ...toName(path) }, { id: idOf(run, 'index', path), queue })
 }
 
-interface ReportJob {
-  readonly jobs: Client
-  readonly payload: ReportPayload
-  readonly queue: string
-  readonly startedAt: Date
-}
-
 /** Waits for the others without an attempt of its own being counted, then reads what they found from the jobs themselves. */
-async function report({ jobs, payload, queue, startedAt }: ReportJob): Promise<Summary> {
+async function report({ jobs, output }: HandlerOptions, { payload, job }: HandlerContext<ReportPayload>): Promise<Summary> {
+  const { queue } = job
   if ((await jobs.count(unfinished(queue))) > 0) throw snooze('250ms')
-  const { run, root, number, output } = payload
+  const { run, root, number } = payload
   const rootScan = await jobs.get(idOf(run, 'scan', ''))
   if (rootScan?.state !== 'completed') throw discard(`the folder could not be scanned: ${rootScan?.error?.message ?? 'its scan is gone'}`)
 
-  const subject = { folder: root, excluded: EXCLUDED, run: { id: run, number, startedAt, finishedAt: new Date() } }
+  const subject = { folder: root, excluded: EXCLUDED, run: { id: run, number, startedAt: job.createdAt, finishedAt: new Date() } }
   const full = await buildReport(subject, eachJob(jobs, { queue, task: [scanFolder, indexEntry] }))
-  await writeWhole(output, `${JSON.stringify(full, null, 2)}\n`)
+  await writeReportFile(full, output, join(dirname(output), STATE_FOLDER, `report-${process.pid}-${job.attempt}.json`))
   await forgetEarlierRuns(jobs, { root, number })
   return summarise(full, output)
-}
-
-/** Whoever reads the file sees the old report or the new one, never half of it. */
-async function writeWhole(output: string, text: string): Promise<void> {
-  const draft = join(dirname(output), STATE_FOLDER, `report-${process.pid}.json`)
-  try {
-    await writeFile(draft, text)
-    await rename(draft, output)
-  } catch (error) {
-    await rm(draft, { force: true })
-    throw error
-  }
 }

@@ -40,11 +40,11 @@ interface Session {
 }
 
 async function indexFolder({ jobs, places, logger }: Session): Promise<number> {
-  const { run, resumed } = await joinRun(jobs, places)
+  const { run, resumed } = await joinRun(jobs, places.root)
   say(`${paint('bold', 'Indexing')} ${printable(places.root)}`)
   if (resumed) await sayWhatIsThere(jobs, run)
 
-  const { report, signal } = await workOn({ jobs, run, logger, view: createView(stdout) })
+  const { report, signal } = await workOn({ jobs, run, output: places.output, logger, view: createView(stdout) })
   if (report?.state === 'completed') {
     stdout.write(`\n${printSummary(report.result as Summary, { width: stdout.columns ?? 100, paint })}`)
     return 0

@@ -4,6 +4,7 @@ import type { InspectedFile } from './inspect.ts'
 import { printSummary } from './print.ts'
 import { barLine, plainLine, type Sample } from './progress-line.ts'
 import { buildReport, type Report, SHOWN, summarise } from './report.ts'
+import { reportText } from './report-file.ts'
 import { size, time } from './text.ts'
 
 const AT = new Date('2026-01-01T00:00:00Z')
@@ -58,6 +59,15 @@ describe('the report', () => {
 
   it('is the same in whatever order the jobs come, apart from its times', async () => {
     expect(await report(jobs.toReversed())).toEqual(await report(jobs))
+  })
+
+  it('is written as JSON, an entry a line', async () => {
+    const full = await report(jobs)
+    const text = [...reportText(full)].join('')
+    expect(JSON.parse(text)).toEqual(full)
+    expect(text.split('\n').filter((line) => line.includes('"path"'))).toHaveLength(7)
+    const empty = await report([])
+    expect(JSON.parse([...reportText(empty)].join(''))).toEqual(empty)
   })
 
   it('of nothing is a report too', async () => {

@@ -13,23 +13,19 @@ export interface DemoRun {
   readonly reportId: string
 }
 
-/** What to index, and where the report goes. Both absolute. */
-export interface RunTarget {
-  readonly root: string
-  readonly output: string
-}
-
 /**
  * Joins the unfinished run over a folder, or begins the next one. Nobody has to remember which run that is: its id follows
- * from the folder and the number of finished runs, so a copy that starts after a crash and one that starts at the same time
- * come to the same, and what they both enqueue is there once.
+ * from the folder and the number of its last finished run, so a copy that starts after a crash and one that starts at the
+ * same time come to the same, and what they both enqueue is there once.
+ *
+ * @param root absolute
  */
-export async function joinRun(jobs: Client, { root, output }: RunTarget): Promise<{ readonly run: DemoRun; readonly resumed: boolean }> {
-  const number = (await finishedRuns(jobs, root)).length + 1
+export async function joinRun(jobs: Client, root: string): Promise<{ readonly run: DemoRun; readonly resumed: boolean }> {
+  const number = (await lastFinished(jobs, root)) + 1
   const run = runOf(root, number)
   const [scan] = await jobs.enqueueMany([
-    scanFolder.with({ run: run.id, root, output, path: '' }, { id: run.scanId, queue: run.queue }),
-    writeReport.with({ run: run.id, root, number, output }, { id: run.reportId, queue: run.queue }),
+    scanFolder.with({ run: run.id, root, path: '' }, { id: run.scanId, queue: run.queue }),
+    writeReport.with({ run: run.id, root, number }, { id: run.reportId, queue: run.queue }),
   ])
   const resumed = scan?.status === 'duplicate'
   // A run that failed as a whole (the folder was gone, the report could not be written) gets another chance.
@@ -63,10 +59,11 @@ function runOf(root: string, number: number): DemoRun {
   return { id, number, root, queue: `demo ${id}`, scanId: idOf(id, 'scan', ''), reportId: idOf(id, 'report') }
 }
 
-async function finishedRuns(jobs: Client, root: string): Promise<readonly Job[]> {
-  const finished: Job[] = []
-  for await (const job of eachJob(jobs, { task: writeReport, state: 'completed' })) {
-    if ((job.payload as ReportPayload).root === root) finished.push(job)
+async function lastFinished(jobs: Client, root: string): Promise<number> {
+  let last = 0
+  for await (const { payload } of eachJob(jobs, { task: writeReport, state: 'completed' })) {
+    const report = payload as ReportPayload
+    if (report.root === root) last = Math.max(last, report.number)
   }
-  return finished
+  return last
 }

@@ -5,8 +5,6 @@ import type { EntryName } from './names.ts'
 export interface ScanPayload extends EntryName {
   readonly run: string
   readonly root: string
-  /** The report, which is not to be indexed itself. */
-  readonly output: string
 }
 
 /** Look at one entry of the tree. */
@@ -20,7 +18,6 @@ export interface ReportPayload {
   readonly root: string
   /** The how-manieth run over this folder, from 1. */
   readonly number: number
-  readonly output: string
 }
 
 /** A file that cannot be read this often is given up and listed in the report. */

@@ -20,6 +20,8 @@ const COUNTING_SHARE = 10
 export interface WorkOptions {
   readonly jobs: Client
   readonly run: DemoRun
+  /** Where the report goes, absolute. */
+  readonly output: string
   readonly logger: Logger
   readonly view: View
 }
@@ -33,9 +35,9 @@ export interface Worked {
 }
 
 /** Works on a run until its report job has ended, in this copy or in another, or until a signal. */
-export async function workOn({ jobs, run, logger, view }: WorkOptions): Promise<Worked> {
+export async function workOn({ jobs, run, output, logger, view }: WorkOptions): Promise<Worked> {
   const latencies = createLatencyPlugin()
-  const worker = createRunWorker({ jobs, run, logger, latencies })
+  const worker = createRunWorker({ jobs, run, output, logger, latencies })
   const sampler = createSampler(jobs, run, worker, latencies)
   const bell = createBell()
   const signals = hearSignals(bell.ring)
@@ -70,10 +72,10 @@ interface RunWorkerOptions extends Omit<WorkOptions, 'view'> {
   readonly latencies: LatencyPlugin
 }
 
-function createRunWorker({ jobs, run, logger, latencies }: RunWorkerOptions): Worker {
+function createRunWorker({ jobs, run, output, logger, latencies }: RunWorkerOptions): Worker {
   return createWorker({
     store: jobs.store,
-    handlers: createHandlers(jobs),
+    handlers: createHandlers({ jobs, output }),
     // What a copy holds without working on it, another copy cannot take: a short supply shares the work better.
     queues: { [run.queue]: { concurrency: 8, prefetch: 32 } },
     lease: LEASE,
