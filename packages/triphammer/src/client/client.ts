@@ -131,7 +131,11 @@ export function clientOn(options: ClientOptions): Client {
     },
     transaction: (fn) => store.transaction(fn),
     on: (type, observer) => hooks.events.on(type, observer),
-    migrate: (migrateOptions) => store.schema.migrate(migrateOptions),
+    async migrate(migrateOptions = {}) {
+      // A misspelt dryRun would migrate.
+      checkOptions(migrateOptions, ['dryRun'], 'migrate')
+      return store.schema.migrate(migrateOptions)
+    },
     close: () => store.close(),
     [Symbol.asyncDispose]: () => store.close(),
   }

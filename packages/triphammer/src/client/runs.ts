@@ -140,8 +140,9 @@ export async function endRun(
 }
 
 function settledRun(run: ClaimedRun): SettledRun {
+  const lease = leaseOf(run)
   const { id, task, queue, attempt } = run
-  return { lease: leaseOf(run), id, task, queue, attempt, payload: payloadText(run) }
+  return { lease, id, task, queue, attempt, payload: payloadText(run) }
 }
 
 // The run of a caller may have travelled, or be something else altogether.
