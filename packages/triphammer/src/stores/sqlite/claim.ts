@@ -50,8 +50,8 @@ interface NewLease {
 function takeFrom({ db, now }: Write, priority: number, limit: number, lease: NewLease, wanted: Wanted): Run[] {
   const { sql, parameters } = wantedJobs(wanted)
   const rows = db.all(
-    `update triphammer_live set token = ?, session = ?, lease_until = ?, started_at = ?, attempt = attempt + 1
-     where rowid in (select rowid from ${BY_CLAIM_INDEX} where priority = ? and ${sql} order by run_at, id limit ?)
+    `update triphammer_live indexed by triphammer_live_id set token = ?, session = ?, lease_until = ?, started_at = ?, attempt = attempt + 1
+     where id in (select id from ${BY_CLAIM_INDEX} where priority = ? and ${sql} order by run_at, id limit ?)
      returning ${RUN_COLUMNS}`,
     [lease.token, lease.session, lease.until, now, priority, ...parameters, limit],
   )

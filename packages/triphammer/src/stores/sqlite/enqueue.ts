@@ -46,8 +46,8 @@ function insert({ db, now }: Write, job: NewJob): boolean {
 function endedIds({ db }: Write, jobs: readonly NewJob[]): Set<string> {
   const ids = JSON.stringify(jobs.map(({ id }) => id))
   const rows = db.all(
-    `select id from triphammer_ended where id in (select value from json_each(?))
-     union all select id from triphammer_history where id in (select value from json_each(?))`,
+    `select id from triphammer_ended indexed by triphammer_ended_id where id in (select value from json_each(?))
+     union all select id from triphammer_history indexed by triphammer_history_id where id in (select value from json_each(?))`,
     [ids, ids],
   )
   return new Set(rows.map((row) => text(row, 'id')))

@@ -25,8 +25,8 @@ export function extendWrites(leases: readonly LeaseRef[], { leaseMs, progress }:
 export function lookAtLeases(db: SqliteConnection, leases: readonly LeaseRef[]): readonly LeaseState[] {
   return leases.map(({ id, token }) => {
     const row = db.get(
-      `select live.cancel, queue.paused_since from triphammer_live as live
-       left join triphammer_queues as queue on queue.name = live.queue where live.id = ? and live.token = ?`,
+      `select cancel, (select paused_since from triphammer_queues where name = queue) as paused_since
+       from triphammer_live where id = ? and token = ?`,
       [id, token],
     )
     if (!row) return { state: 'lost' }

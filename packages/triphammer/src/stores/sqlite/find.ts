@@ -1,7 +1,8 @@
 import type { SqliteConnection, SqliteRow } from '../../sql/sqlite-connection.ts'
 import type { Count, CountKey, JobFilter, JobPage, Page } from '../../store/admin.ts'
 import type { JobId } from '../../store/types.ts'
-import { matchingJobs } from './filter.ts'
+import { matchingJobs, matchingJobsById } from './filter.ts'
+import type { Condition } from './pick.ts'
 import { number, recordOf, text } from './rows.ts'
 
 /** A page of jobs in the order of ids. */
@@ -10,13 +11,17 @@ export function selectPage(
   filter: JobFilter,
   { limit, order, after }: Page,
 ): { readonly rows: readonly SqliteRow[]; readonly next?: JobId } {
-  const beyond = after === undefined ? undefined : { sql: `id ${order === 'oldest' ? '>' : '<'} ?`, parameters: [after] }
-  const { sql, parameters } = matchingJobs(filter, beyond)
+  const { sql, parameters } = matchingJobsById(filter, beyondId(order, after))
   // One more than asked for shows whether there is more.
   const found = db.all(`${sql} order by id ${order === 'oldest' ? 'asc' : 'desc'} limit ?`, [...parameters, limit + 1])
   const rows = found.slice(0, limit)
   const last = rows.at(-1)
   return found.length > limit && last ? { rows, next: text(last, 'id') } : { rows }
+}
+
+function beyondId(order: Page['order'], after: JobId | undefined): Condition {
+  if (after === undefined) return { sql: 'true', parameters: [] }
+  return { sql: order === 'oldest' ? 'id > ?' : 'id < ?', parameters: [after] }
 }
 
 /** What `find` answers. */

@@ -14,8 +14,8 @@ export function maintain(write: Write, limit: number): Maintained {
   forgetSessions(write)
   const { db, now } = write
   const removed = db.run(
-    `delete from triphammer_history where rowid in (
-       select rowid from triphammer_history indexed by triphammer_history_keep where keep_until <= ? order by keep_until limit ?)`,
+    `delete from triphammer_history indexed by triphammer_history_id where id in (
+       select id from triphammer_history indexed by triphammer_history_keep where keep_until <= ? order by keep_until limit ?)`,
     [now, limit],
   )
   const more = removed === limit && db.get('select 1 from triphammer_history where keep_until <= ?', [now]) !== undefined

@@ -1,12 +1,14 @@
 import type { Migration } from '../../../store/store.ts'
 
-// Tables of jobs have rowids: without them a row of more than about 1,000 bytes spills onto a page of its own.
+// Tables of jobs have rowids: without them a row of more than about 1,000 bytes spills onto a page of its own. Their ids are
+// in unique indexes with names, so that statements can say which index they want: an `analyze` of the user's at a moment
+// when the table is nearly empty makes SQLite prefer a scan from then on.
 // The claim index holds the jobs that nobody holds, the lease index those that somebody does: a job is in one of the two,
 // a claim walks over no running job and a reclaim over no waiting one. `task` stands in the claim index so that a claim of
 // some tasks reads no rows of others. `payload` comes last, so that a large one spills without the other columns.
 const sql = `
 create table triphammer_live (
-  id text not null primary key,
+  id text not null,
   queue text not null,
   task text not null,
   priority integer not null,
@@ -27,11 +29,12 @@ create table triphammer_live (
   payload text not null
 ) strict;
 
+create unique index triphammer_live_id on triphammer_live (id);
 create index triphammer_live_claim on triphammer_live (queue, priority, run_at, id, task) where lease_until is null;
 create index triphammer_live_lease on triphammer_live (lease_until) where lease_until is not null;
 
 create table triphammer_ended (
-  id text not null primary key,
+  id text not null,
   state text not null,
   queue text not null,
   task text not null,
@@ -50,8 +53,10 @@ create table triphammer_ended (
   payload text not null
 ) strict;
 
+create unique index triphammer_ended_id on triphammer_ended (id);
+
 create table triphammer_history (
-  id text not null primary key,
+  id text not null,
   queue text not null,
   task text not null,
   priority integer not null,
@@ -71,6 +76,7 @@ create table triphammer_history (
   payload text not null
 ) strict;
 
+create unique index triphammer_history_id on triphammer_history (id);
 create index triphammer_history_keep on triphammer_history (keep_until);
 
 create table triphammer_queues (

@@ -1,0 +1,174 @@
+import { rmSync, statSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { completed, newJob, request, sessionInfo } from '../../conformance/builders.ts'
+import type { Store } from '../../src/store/store.ts'
+import { freshFile, ids, runChild, storeOn, userDb } from './place.ts'
+
+interface Listener {
+  readonly count: number
+  /** Resolves with the next wake-up after this call. */
+  next(): Promise<void>
+  stop(): void
+}
+
+function listen(store: Store, queues: readonly string[] = ['default']): Listener {
+  const waiting: (() => void)[] = []
+  let count = 0
+  const stop = store.facets.wakeups!.subscribe(queues, () => {
+    count++
+    for (const resolve of waiting.splice(0)) resolve()
+  })
+  return {
+    stop,
+    next: () => new Promise((resolve) => void waiting.push(resolve)),
+    get count() {
+      return count
+    },
+  }
+}
+
+function writer(file: string): { write(): void; leave(): void } {
+  const db = userDb(file)
+  db.prepare('pragma journal_mode = wal').all()
+  db.exec('create table if not exists notes (text)')
+  return {
+    write: () => db.exec("insert into notes values ('x')"),
+    leave() {
+      db.prepare('pragma wal_checkpoint(truncate)').all()
+      db.close()
+    },
+  }
+}
+
+// Wakes that are on their way arrive: the watch and two rounds of the probe beneath it.
+const quiet = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 700))
+
+const PRODUCER = `
+  const store = sqlite(args[0])
+  const id = createIds().next()
+  await store.enqueue([{ id, task: 't', queue: 'default', payload: '1', priority: 0, maxAttempts: 1 }])
+  await store.close()`
+
+describe('wake-ups', () => {
+  it('by another process', async () => {
+    const file = freshFile()
+    const store = storeOn(file)
+    await store.admin.count({})
+    const listener = listen(store)
+    const woken = listener.next()
+    await runChild(PRODUCER, [file]).ended
+    await woken
+    expect((await store.claim(request())).runs).toHaveLength(1)
+  })
+
+  it("by the commit of a user's transaction, and by another store of the process", async () => {
+    const file = freshFile()
+    const store = storeOn(file)
+    await store.admin.count({})
+    const listener = listen(store)
+    const db = userDb(file)
+    db.exec('begin')
+    store.facets.sync!.enqueue([newJob(ids)], store.adopt(db))
+    const woken = listener.next()
+    db.exec('commit')
+    await woken
+    const again = listener.next()
+    await storeOn(file).enqueue([newJob(ids)])
+    await again
+    expect((await store.claim(request())).runs).toHaveLength(2)
+  })
+
+  it('of a store that subscribed before the database was there', async () => {
+    const file = freshFile()
+    const store = storeOn(file)
+    const listener = listen(store)
+    const woken = listener.next()
+    await runChild(PRODUCER, [file]).ended
+    await woken
+    await quiet()
+    expect((await store.claim(request())).runs).toHaveLength(1)
+    const again = listener.next()
+    await runChild(PRODUCER, [file]).ended
+    await again
+    expect((await store.claim(request())).runs).toHaveLength(1)
+  })
+
+  it('what a worker does itself wakes it not: claims, finishes, extends, pulses', async () => {
+    const file = freshFile()
+    const store = storeOn(file)
+    await store.enqueue([newJob(ids), newJob(ids)])
+    const listener = listen(store)
+    const before = statSync(`${file}-wal`)
+    const { runs } = await store.claim(request({ limit: 1 }))
+    await store.extend([runs[0]!.lease], { leaseMs: 120_000 })
+    await store.claim(request({ limit: 1, finish: [completed(runs[0]!)] }))
+    await store.beat(sessionInfo())
+    await quiet()
+    const after = statSync(`${file}-wal`)
+    expect([after.mtimeMs, after.size]).not.toEqual([before.mtimeMs, before.size]) // there was something to be woken by
+    expect(listener.count).toBe(0)
+  })
+
+  it('many writes of another are few wake-ups', async () => {
+    const file = freshFile()
+    const store = storeOn(file)
+    await store.admin.count({})
+    const other = storeOn(file)
+    const listener = listen(store)
+    const woken = listener.next()
+    // All within one turn of the event loop: the watch reports them together.
+    await Promise.all(Array.from({ length: 50 }, () => other.enqueue([newJob(ids)])))
+    await woken
+    await quiet()
+    expect(listener.count).toBeLessThanOrEqual(5)
+  })
+
+  it('come on when the log was deleted and made anew', async () => {
+    const file = freshFile()
+    const store = storeOn(file) // it subscribes and opens nothing: its own connection would keep the log
+    const before = writer(file)
+    before.write()
+    const listener = listen(store)
+    const woken = listener.next()
+    before.write()
+    await woken
+    before.leave()
+    for (const end of ['-wal', '-shm']) rmSync(`${file}${end}`, { force: true })
+    await quiet()
+    const again = listener.next()
+    writer(file).write()
+    await again
+    const third = listener.next()
+    writer(file).write()
+    await third
+    expect(listener.count).toBeGreaterThanOrEqual(3)
+  })
+
+  it('end with the last subscription, and with the store', async () => {
+    const file = freshFile()
+    const store = storeOn(file)
+    await store.admin.count({})
+    const [first, second] = [listen(store), listen(store)]
+    first.stop()
+    const woken = second.next()
+    await storeOn(file).enqueue([newJob(ids)])
+    await woken
+    await store.close()
+    const before = second.count
+    await storeOn(file).enqueue([newJob(ids)])
+    await quiet()
+    expect([first.count, second.count]).toEqual([0, before])
+    expect(() => listen(store)).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }))
+  })
+
+  it('keep no process alive', async () => {
+    const child = runChild(
+      `const store = sqlite(args[0])
+       await store.admin.count({})
+       store.facets.wakeups.subscribe(['default'], () => {})
+       console.log('subscribed')`,
+      [freshFile()],
+    )
+    expect(await child.ended).toBe('subscribed\n')
+  })
+})
