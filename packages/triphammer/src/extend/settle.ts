@@ -87,7 +87,7 @@ export function createSettler({ store, hooks, clock, log, prepare }: SettlerOpti
     announce,
     async finish(endings, tx) {
       if (endings.length === 0) return []
-      const first = await store.finish(await Promise.all(endings.map(withFollowUps)), tx)
+      const first = await store.finish(await Promise.all(endings.map(async (ending) => withFollowUps(ending))), tx)
       const final = await Promise.all(
         endings.map(async (ending, i): Promise<[Ending, FinishResult]> => {
           if (first[i]!.state !== 'cancel') return [ending, first[i]!]

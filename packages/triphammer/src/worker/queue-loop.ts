@@ -177,7 +177,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   }
 
   const exchange = async (batch: readonly Ended[], limit: number): Promise<void> => {
-    const finish = await Promise.all(batch.map(({ claim, outcome }) => settler.withFollowUps({ run: claim.run, outcome })))
+    const finish = await Promise.all(batch.map(async ({ claim, outcome }) => settler.withFollowUps({ run: claim.run, outcome })))
     if (limit === 0) return take(batch, { runs: [], finished: await store.finish(finish) }, clock.monotonic())
     const sentAt = clock.monotonic()
     const { name, weights } = queue
