@@ -47,7 +47,7 @@ describe('the demo', PATIENCE, () => {
     const [root, cwd] = [folder(), folder()]
     for (const made of [root, cwd]) chmodSync(made, 0o777)
     const socket = await growOddTree(root)
-    writeFileSync(join(root, 'secret.txt'), 'x', { mode: 0o000 })
+    writeFileSync(join(root, 'secret\u001b[31m.txt'), 'x', { mode: 0o000 })
     mkdirSync(join(root, 'closed'), { mode: 0o000 })
     const { code, stdout, stderr } = await runDemo(cwd, { args: [root], ...nobody })
     socket.close()
@@ -69,12 +69,14 @@ describe('the demo', PATIENCE, () => {
     expect(report.skipped.map(({ path }) => path)).toEqual(['dangling', 'fifo', 'self', 'socket', 'sub/deep/up', 'to-file', 'to-folder'])
     expect(report.failures).toEqual([
       { path: 'closed', reason: 'EACCES: permission denied (scandir)', attempts: 4 },
-      { path: 'secret.txt', reason: 'EACCES: permission denied (open)', attempts: 4 },
+      { path: 'secret\u001b[31m.txt', reason: 'EACCES: permission denied (open)', attempts: 4 },
     ])
     expect(report.totals).toMatchObject({ files: 10, binary: 2, empty: 1, skipped: 7, failed: 2 })
     expect(report.run).toMatchObject({ number: 1, retriedJobs: 2 })
     expect(stdout).toContain('symbolic link, loops back to a folder above')
     expect(stdout).toContain('EACCES: permission denied (open), 4 attempts')
+    // A name cannot draw on the terminal.
+    expect(stdout).toContain('secret\\u{1b}[31m.txt')
     expect(stdout).not.toContain('\u001b')
   })
 
