@@ -9,24 +9,8 @@ import type { Facets } from '../src/store/facets.ts'
 import type { Store } from '../src/store/store.ts'
 import type { ClaimRequest, JobId, NewJob, Run } from '../src/store/types.ts'
 import { newJob, request } from './builders.ts'
+import type { Place, StoreUnderTest } from './store-under-test.ts'
 import { STORES } from './stores.ts'
-
-/** Where the handles on one set of data meet, and what they share. */
-export interface Place {
-  readonly clock: ManualClock
-  readonly ids: Ids
-  /** A folder of this place's own, made when it is first asked for and deleted after the test. */
-  folder(): string
-  /** What `make` returned at its first call: for a store that only its own handle can reach. */
-  once<Value>(make: () => Value): Value
-}
-
-/** A store that the contracts run on. */
-export interface StoreUnderTest {
-  readonly name: string
-  /** A new handle on the data of this place, with a connection of its own where the store has connections. */
-  connect(place: Place): Store | Promise<Store>
-}
 
 /** A fresh store with nothing in it, on a clock that the test moves. */
 export interface Opened {

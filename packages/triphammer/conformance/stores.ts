@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { memory } from '../src/memory.ts'
 import { sqlite } from '../src/sqlite.ts'
-import type { StoreUnderTest } from './harness.ts'
+import type { StoreUnderTest } from './store-under-test.ts'
 
 /** The stores that the contracts run on: one line each. */
 export const STORES: readonly StoreUnderTest[] = [

@@ -112,7 +112,12 @@ forEachBench(
       const bench = await open()
       const told: number[] = []
       const worker = await bench.started({
-        handlers: [handle(work, async (context) => void (await aborted(context), told.push(systemClock.monotonic())))],
+        handlers: [
+          handle(work, async (context) => {
+            await aborted(context)
+            told.push(systemClock.monotonic())
+          }),
+        ],
       })
       const other = await elsewhere(bench)
       const waits: number[] = []

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openStore, type StoreUnderTest } from '../../conformance/harness.ts'
+import { openStore } from '../../conformance/harness.ts'
+import type { StoreUnderTest } from '../../conformance/store-under-test.ts'
 import { STORES } from '../../conformance/stores.ts'
 import type { Ids } from '../../src/core/ids.ts'
 import { type ManualClock, manualClock } from '../../src/core/manual-clock.ts'

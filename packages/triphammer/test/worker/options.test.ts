@@ -49,11 +49,11 @@ describe('what createWorker refuses', () => {
     ['a retry that is no policy', { retry: 'often' }, 'INVALID_OPTION', 'retry'],
     ['a payload limit of zero', { payloadLimit: 0 }, 'INVALID_OPTION', 'payloadLimit'],
   ])('%s', (_, options, code, named) => {
-    expect(() => parse(options)).toThrowError(expect.objectContaining({ code, message: expect.stringContaining(named) }))
+    expect(() => parse(options)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(named) }))
   })
 
   it('anything but an object', () => {
-    expect(() => parseWorkerOptions(undefined as never)).toThrowError(expect.objectContaining({ code: 'INVALID_OPTION' }))
+    expect(() => parseWorkerOptions(undefined as never)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
   })
 })
 
