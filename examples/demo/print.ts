@@ -68,11 +68,12 @@ interface Entry {
 function listing(title: string, style: 'yellow' | 'red', entries: readonly Entry[], total: number, options: PrintOptions): string {
   if (total === 0) return ''
   const { width, paint } = options
-  const lines = entries.map(({ path, reason }) => {
-    // The reason goes first to its own half, so that a long path does not push it off the line.
-    const why = cliTruncate(printable(reason), Math.max(12, Math.floor(width / 2)))
-    const room = Math.max(12, width - [...why].length - 6)
-    return `  ${cliTruncate(printable(path), room, { position: 'middle' })}  ${paint('dim', why)}`
+  const lines = entries.map((entry) => {
+    const [path, reason] = [printable(entry.path), printable(entry.reason)]
+    // A long reason keeps half of the line, so that a long path does not push it out.
+    const why = cliTruncate(reason, Math.max(Math.floor(width / 2), width - path.length - 4))
+    const where = cliTruncate(path, Math.max(12, width - why.length - 4), { position: 'middle' })
+    return cliTruncate(`  ${where}  ${paint('dim', why)}`, width)
   })
   const more = total - entries.length
   return [paint(style, title), ...lines, ...(more > 0 ? [paint('dim', `  and ${number(more)} more, all in report.json`)] : [])].join('\n')
