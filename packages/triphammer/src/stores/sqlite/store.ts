@@ -36,7 +36,7 @@ export function sqlite(file: string, options: SqliteOptions = {}): Store {
   const { ids } = settings
   const schema = createSchemaKeeper(settings.file, settings.migrate)
 
-  const wakeups = createWakeups(settings.isMemory ? undefined : settings.file, () => writtenByOthers())
+  const wakeups = createWakeups(settings.isMemory ? undefined : settings.file, settings.clock, () => writtenByOthers())
   const database = createDatabase(settings, schema, { opened: () => wakeups.arm(), committed: wakeups.notify })
   const writtenByOthers = otherWriters(database)
   const transactions = createTransactions({ settings, database, schema, committed: wakeups.notify })
