@@ -186,7 +186,7 @@ function logTo(lines: LogLine[]): Logger {
 }
 
 /** Lets everything go on that waits for nothing but the event loop. */
-export function nextTurn(): Promise<void> {
+function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 

@@ -30,7 +30,18 @@ export type { JobFailure } from './core/failure.ts'
 export type { Ids } from './core/ids.ts'
 export type { Instant } from './core/instant.ts'
 export type { Logger } from './core/logger.ts'
-export { cancelled, completed, dead, discard, type JobOutcome, type OutcomeSignal, retry, retryAfter, snooze, timedOut } from './core/outcome.ts'
+export {
+  cancelled,
+  completed,
+  dead,
+  discard,
+  type JobOutcome,
+  type OutcomeSignal,
+  retry,
+  retryAfter,
+  snooze,
+  timedOut,
+} from './core/outcome.ts'
 export type { Level, Priority, WeightsInput } from './core/priority.ts'
 export { type BackoffOptions, exponential, fibonacci, fixed, linear, type RetryFunction, type RetryPolicy } from './core/retry.ts'
 export type { FinalState, JobState } from './core/state.ts'

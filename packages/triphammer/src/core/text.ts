@@ -1,7 +1,7 @@
 import { TriphammerError } from './errors.ts'
 
 /** The longest name of a task, a queue or a person, in characters (UTF-16 code units). */
-export const MAX_NAME_LENGTH = 128
+const MAX_NAME_LENGTH = 128
 
 /**
  * Refuses text that one of the stores could not hold: U+0000 (PostgreSQL) or a lone surrogate (no valid UTF-8).

@@ -61,7 +61,7 @@ export interface Answer {
 }
 
 /** The jobs that a step names for the first time, in the order in which they get their names. */
-export function newcomers(step: Step): readonly JobStep[] {
+function newcomers(step: Step): readonly JobStep[] {
   switch (step.kind) {
     case 'enqueue':
       return step.jobs
@@ -77,7 +77,7 @@ export function newcomers(step: Step): readonly JobStep[] {
 }
 
 /** The id of a job, the same on both sides, so that no side makes it up. Ids rise with the numbers. */
-export function jobId(number: number): JobId {
+function jobId(number: number): JobId {
   return `00000000-0000-7000-9000-${number.toString(16).padStart(12, '0')}`
 }
 
