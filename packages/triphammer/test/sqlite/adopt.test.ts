@@ -117,15 +117,34 @@ describe.each(AVAILABLE)("a user's transaction on %s", (driver) => {
     }
   })
 
+  it('is not misled by a rollback after which the schema is changed as often again', async () => {
+    const { db, store, enqueueSync } = open()
+    const version = (): unknown => db.prepare('pragma schema_version').all()[0]?.['schema_version']
+    const [gone, kept] = fourJobs()
+    db.exec('begin')
+    enqueueSync(gone)
+    const migrated = version()
+    db.exec('rollback')
+    for (let n = 0; version() !== migrated; n++) db.exec(`create table other_${n} (id integer)`)
+    db.exec('begin')
+    enqueueSync(kept)
+    db.exec('commit')
+    expect(await states(store)).toEqual({ [kept.id]: 'pending' })
+  })
+
   it('knows its file by another name', async () => {
-    const { file, store } = open()
+    const { file, db, store } = open()
     const alias = join(dirname(file), 'alias.db')
     symlinkSync(file, alias)
-    const db = userDb(alias, driver)
-    db.exec('begin')
-    store.facets.sync!.enqueue([newJob(ids)], store.adopt(db))
-    db.exec('commit')
-    expect(await store.admin.count({})).toEqual([{ key: 'all', count: 1 }])
+    for (const [its, theirs] of [
+      [store, userDb(alias, driver)],
+      [storeOn(alias), db],
+    ] as const) {
+      theirs.exec('begin')
+      its.facets.sync!.enqueue([newJob(ids)], its.adopt(theirs))
+      theirs.exec('commit')
+    }
+    expect(await store.admin.count({})).toEqual([{ key: 'all', count: 2 }])
   })
 
   it('STORE_BUSY at once when another connection writes, and the store itself stays out of it', async () => {

@@ -43,6 +43,7 @@ describe('the schema', () => {
     const file = freshFile()
     const store = storeOn(file)
     await store.enqueue([newJob(ids)])
+    expect(await store.admin.count({})).toEqual([{ key: 'all', count: 1 }]) // by now it has seen the schema in order
     const db = userDb(file)
     db.exec(`begin immediate; alter table triphammer_live add column lane text; ${INSERT} (2, 'lanes', 1, 0); commit`)
     const calls = [
