@@ -48,7 +48,7 @@ export function createSampler(jobs: Client, run: DemoRun, worker: Worker, latenc
 /** A plugin that collects the latencies of index jobs. */
 export interface LatencyPlugin extends Plugin, Pick<ReturnType<typeof createLatencies>, 'percentiles'> {}
 
-/** Remembers when each job was enqueued as its run begins, and takes the time when its completion has been written. */
+/** Remembers when each job was enqueued while it is at work, and takes the time when its completion has been written. */
 export function createLatencyPlugin(): LatencyPlugin {
   const latencies = createLatencies()
   const createdAt = new Map<string, number>()
@@ -61,10 +61,10 @@ export function createLatencyPlugin(): LatencyPlugin {
       })
       on('job.completed', ({ job, at }) => {
         const created = createdAt.get(job.id)
-        if (created === undefined) return
+        if (created !== undefined) latencies.add(at - created)
         createdAt.delete(job.id)
-        latencies.add(at - created)
       })
+      on('job.dead', ({ job }) => createdAt.delete(job.id))
     },
     percentiles: () => latencies.percentiles(),
   }
