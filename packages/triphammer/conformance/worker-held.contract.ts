@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { defineTask } from '../src/core/task.ts'
 import type { JobId } from '../src/store/types.ts'
 import { handle } from '../src/worker/handler.ts'
 import type { Worker } from '../src/worker/worker.ts'
@@ -124,6 +125,23 @@ forEachBench('held jobs', (open) => {
     for (const id of others) expect(await bench.find(id)).toMatchObject({ attempt: 1 })
     await other.stop()
     permits.add(1)
+  })
+
+  it('are given back also to a worker that is at work and has slots to spare', async () => {
+    const bench = await open()
+    const { permits } = await blocked(bench, 4)
+    const long = defineTask('long')
+    await bench.jobs.enqueue(long, {})
+    let others = 0
+    const other = await bench.started({
+      store: await bench.another(),
+      handlers: [handle(long, () => permits.take()), handle(work, () => void others++)],
+      queues: { default: 2 },
+    })
+    await bench.until(() => other.stats().running === 1)
+    await bench.until(() => others === 3, 7_500)
+    expect(other.stats().running).toBe(1)
+    permits.add(2)
   })
 
   it('stay where they are, however long, when nobody else is idle', async () => {

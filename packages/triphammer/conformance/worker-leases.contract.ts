@@ -74,6 +74,30 @@ forEachBench('leases of running jobs', (open) => {
     expect(await bench.store.finish([{ lease: second!.lease, kind: 'completed' }])).toMatchObject([{ state: 'applied' }])
   })
 
+  it('[I3] a machine that has slept takes its own jobs up again and does not reclaim them from itself', async () => {
+    const bench = await open()
+    const permits = createPermits()
+    const attempts: number[] = []
+    const handler = handle(work, async ({ attempt }) => {
+      attempts.push(attempt)
+      await permits.take()
+    })
+    const { id } = await bench.jobs.enqueue(work, {})
+    await bench.started({ handlers: [handler], lease: '12s' })
+    await bench.until(() => attempts.length === 1)
+    for (let nap = 0; nap < 20; nap++) {
+      // The store's clock has gone on; the process has not noticed.
+      bench.clock.setWallClock(bench.clock.now() + 60_000)
+      await bench.clock.advance(3_700)
+      await turns()
+    }
+    expect(attempts).toEqual([1])
+    expect((await bench.find(id))!.leaseUntil! - bench.clock.now()).toBeGreaterThan(0)
+    permits.add(1)
+    await bench.until(async () => (await bench.find(id))?.state === 'completed')
+    expect(await bench.find(id)).toMatchObject({ attempt: 1 })
+  })
+
   it('[I3] a person’s retry takes a running job away from its worker, who learns it within a pulse', async () => {
     const bench = await open()
     const permits = createPermits()

@@ -103,6 +103,33 @@ forEachBench('starting and stopping', (open) => {
     expect(record).not.toHaveProperty('startedAt')
   })
 
+  it('[I6] [I8] stopped while jobs are held: they go back at once, and another worker runs them', async () => {
+    const bench = await open()
+    const permits = createPermits()
+    const starts: JobId[] = []
+    const handler = handle(work, async ({ job }) => {
+      starts.push(job.id)
+      await permits.take()
+    })
+    const ids = (await bench.jobs.enqueueMany(work, Array.from({ length: 4 }))).map(({ id }) => id)
+    const worker = await bench.started({ handlers: [handler], queues: { default: { concurrency: 1, prefetch: 4 } } })
+    await bench.until(() => worker.stats().held === 3 && permits.waiting === 1)
+    const stopping = worker.stop()
+    await turns() // no time passes, and the first still runs
+    expect(await bench.states()).toEqual({ running: 1, pending: 3 })
+    for (const id of ids.slice(1)) {
+      const record = await bench.find(id)
+      expect(record).toMatchObject({ attempt: 0 })
+      expect(record).not.toHaveProperty('startedAt')
+    }
+    const next = await bench.started({ store: await bench.another(), handlers: [handler], queues: { default: 4 } })
+    permits.add(4)
+    await bench.settled(stopping)
+    await bench.settled(next.idle())
+    expect([...starts].sort()).toEqual([...ids].sort())
+    for (const id of ids) expect(await bench.find(id)).toMatchObject({ state: 'completed', attempt: 1 })
+  })
+
   it('[I8] stopped while an outcome is under way: it is written once', async () => {
     const bench = await open()
     const held = heldAt(bench, 'finish')

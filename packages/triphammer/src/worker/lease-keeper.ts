@@ -11,6 +11,8 @@ import type { QueueLoop } from './queue-loop.ts'
 export interface LeaseKeeper {
   /** Extends the leases that are due: called every third of a lease. */
   renew(): Promise<void>
+  /** Extends all leases, due or not: what the clocks say of them may be wrong when the machine has slept. */
+  renewAll(): Promise<void>
   /** Looks at all leases, extending none: something has happened to one of them. */
   look(): Promise<void>
   /** Writes down the progress that handlers have shown since the last call. */
@@ -47,6 +49,7 @@ export function createLeaseKeeper(options: {
     // Most jobs end before their first heartbeat. One claimed or renewed less than a sixth of a lease ago waits for the next
     // pass and is then at most half a lease old.
     renew: () => ask(({ renewedAt }) => clock.monotonic() - renewedAt >= leaseMs / 6, true),
+    renewAll: () => ask(() => true, true),
     look: () => ask(() => true, false),
     async writeProgress() {
       const shown = loops.flatMap((loop) =>

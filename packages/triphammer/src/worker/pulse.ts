@@ -53,7 +53,7 @@ export function createPulse(options: {
       ...same,
       running: counts.reduce((sum, { running }) => sum + running, 0),
       held: counts.reduce((sum, { held }) => sum + held, 0),
-      idle: loops.filter((loop) => loop.idle()).map((loop) => loop.config.name),
+      idle: loops.filter((loop) => loop.hungry()).map((loop) => loop.config.name),
     }
   }
   const beat = async (): Promise<void> => {

@@ -39,6 +39,8 @@ export interface QueueLoop {
   counts(): { readonly held: number; readonly running: number; readonly inHand: number; readonly taken: number }
   /** Nothing is in hand, and the last look found nothing or the queue is paused. */
   idle(): boolean
+  /** It has free slots and found nothing for them. */
+  hungry(): boolean
   /** What the store says about a lease. */
   onState(claim: Claim, state: LeaseState): void
   /** The pulse's answer. Called once a second or so. */
@@ -266,6 +268,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     claims: () => claims.values(),
     counts: () => ({ held: held.size, running: running.size, inHand: claims.size, taken }),
     idle: () => claims.size === 0 && (foundNothing || paused),
+    hungry: () => foundNothing && !paused && !stopping && held.size + running.size < queue.concurrency,
     onState(claim, state) {
       if (claim.phase === 'ended') return // its finish will be answered for itself
       switch (state.state) {

@@ -93,7 +93,11 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
     return Promise.all([
       pulse.run(signal),
       every({ ...common, wait: () => config.leaseMs / 3 }, keeper.renew),
-      every({ ...common, wait: () => jittered(config.leaseMs / 4) }, maintenance.reclaim),
+      every({ ...common, wait: () => jittered(config.leaseMs / 4) }, async () => {
+        // After a sleep of the machine its own leases have run out as well, and are still its own until somebody reclaims them.
+        await keeper.renewAll()
+        await maintenance.reclaim()
+      }),
       every({ ...common, wait: () => jittered(CLEAN_EVERY_MS) }, maintenance.clean),
     ])
   }
