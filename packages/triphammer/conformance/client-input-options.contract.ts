@@ -87,6 +87,12 @@ const ELSEWHERE: readonly Case[] = [
     'INVALID_OPTION',
     /one id cannot be that of many jobs/,
   ],
+  [
+    'enqueueMany: options beside a list of jobs',
+    ({ jobs }) => jobs.enqueueMany([sendEmail.with(1)] as never, { delay: '1h' } as never),
+    'INVALID_OPTION',
+    /give each its own options with task\.with/,
+  ],
   ['enqueueMany: a typo', ({ jobs }) => jobs.enqueueMany(sendEmail, [1], { dealy: 1 } as never), 'UNKNOWN_OPTION', /"dealy"/],
   ['enqueueMany: a typo in one', ({ jobs }) => jobs.enqueueMany([sendEmail.with(1, { a: 1 } as never)]), 'UNKNOWN_OPTION', /"a"/],
   ['claim: no queue', ({ jobs }) => jobs.claim(undefined as never), 'INVALID_NAME', /queue must be a string, not undefined/],

@@ -148,7 +148,13 @@ function specOf(task: AnyTask, payload: unknown, options: EnqueueOptions | undef
 }
 
 function specsOf(first: ManyFirst, payloads: readonly unknown[] | undefined, options: EnqueueOptions | undefined): readonly JobSpec[] {
-  if (isSpecs(first)) return Array.from(first)
+  if (isSpecs(first)) {
+    if (payloads === undefined && options === undefined) return Array.from(first)
+    throw new TriphammerError(
+      'INVALID_OPTION',
+      'enqueueMany: a list of jobs stands alone; give each its own options with task.with(payload, options)',
+    )
+  }
   if (!Array.isArray(payloads)) {
     throw new TriphammerError('INVALID_OPTION', 'enqueueMany takes a task and a list of payloads, or a list of task.with(payload)')
   }
