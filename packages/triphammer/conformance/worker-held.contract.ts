@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { defineTask } from '../src/core/task.ts'
+import type { Plugin } from '../src/extend/plugin.ts'
 import type { JobId } from '../src/store/types.ts'
 import { handle } from '../src/worker/handler.ts'
 import type { Worker } from '../src/worker/worker.ts'
-import { type Bench, createPermits, forEachBench, interpose, type Permits, turns, work } from './worker.ts'
+import { type Bench, createPermits, eavesdrop, forEachBench, interpose, type Permits, turns, work } from './worker.ts'
 
 interface Blocked {
   readonly ids: readonly JobId[]
@@ -13,7 +14,7 @@ interface Blocked {
 }
 
 // A worker that holds all jobs but one, whose handler waits for a permit.
-async function blocked(bench: Bench, jobs: number): Promise<Blocked> {
+async function blocked(bench: Bench, jobs: number, plugins: readonly Plugin[] = []): Promise<Blocked> {
   const ids = (await bench.jobs.enqueueMany(work, Array.from({ length: jobs }))).map(({ id }) => id)
   const starts: JobId[] = []
   const permits = createPermits()
@@ -25,6 +26,7 @@ async function blocked(bench: Bench, jobs: number): Promise<Blocked> {
       }),
     ],
     queues: { default: { concurrency: 1, prefetch: jobs } },
+    plugins,
   })
   await bench.until(() => worker.stats().held === jobs - 1 && permits.waiting === 1)
   return { ids, starts, permits, worker }
@@ -146,10 +148,12 @@ forEachBench('held jobs', (open) => {
 
   it('stay where they are, however long, when nobody else is idle', async () => {
     const bench = await open()
-    const { permits } = await blocked(bench, 4)
+    const { plugin, types } = eavesdrop()
+    const { permits } = await blocked(bench, 4, [plugin])
     await bench.clock.advance('1m')
     await turns()
     expect(await bench.states()).toEqual({ running: 4 })
+    expect(types()).not.toContain('job.released')
     permits.add(4)
   })
 

@@ -113,6 +113,8 @@ forEachBench('the outcomes of a run', (open) => {
     expect(await wait({ job: job!, task: task!, worker: worker! })).toBe(1_000)
     expect(await wait({ task: task!, worker: worker! })).toBe(2_000)
     expect(await wait({ worker: worker! })).toBe(3_000)
+    expect(await wait({ job: job!, task: { retry: () => 4_000 } })).toBe(1_000)
+    expect(await wait({ task: { retry: () => 4_000 }, worker: worker! })).toBe(4_000)
   })
 
   it.each([
