@@ -209,6 +209,35 @@ forEachBench('ctx.commit with a transaction of one’s own', (open) => {
     expect(events).toEqual(['job.started', 'job.retrying'])
   })
 
+  it('[I10] one that is still open when the handler returns completes the job with its effects, or does neither', async () => {
+    const bench = await open()
+    const gate = createPermits()
+    let transaction: Promise<unknown> | undefined
+    const { record, effects } = await runOne(
+      bench,
+      async ({ commit }) => {
+        await new Promise<void>((committed) => {
+          transaction = bench.store
+            .transaction(async (tx) => {
+              await bench.jobs.in(tx.db).enqueue(effect, {})
+              await commit(tx.db as object)
+              committed()
+              await gate.take()
+            })
+            .catch(() => {})
+        })
+      },
+      async () => {
+        await bench.until(() => gate.waiting === 1)
+        await turns()
+        gate.add(1)
+        await bench.settled(transaction!)
+      },
+    )
+    expect([record.state, effects]).toEqual(record.state === 'completed' ? ['completed', 1] : ['pending', 0])
+    expect(record.attempt).toBe(1)
+  })
+
   it('what the handler threw stays its error when that has rolled the transaction back', async () => {
     const bench = await open()
     const { record, effects } = await runOne(bench, ({ commit }) =>

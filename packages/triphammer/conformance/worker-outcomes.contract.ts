@@ -7,7 +7,7 @@ import { defineTask, type EnqueueOptions, type TaskOptions } from '../src/core/t
 import type { JobRecord } from '../src/store/admin.ts'
 import { type HandlerContext, handle } from '../src/worker/handler.ts'
 import type { WorkerOptions } from '../src/worker/options.ts'
-import { type Bench, forEachBench, work } from './worker.ts'
+import { type Bench, eavesdrop, forEachBench, work } from './worker.ts'
 
 interface Attempts {
   readonly task?: TaskOptions
@@ -161,12 +161,23 @@ forEachBench('the outcomes of a run', (open) => {
     expect(await ran({ worker: { timeout: 300 } })).toBe(300)
   })
 
-  it('what a handler does after its time was up changes nothing', async () => {
+  it('what a handler does after its time was up changes nothing, and nobody hears of it', async () => {
     const bench = await open()
-    const { id, record } = await runOne(bench, () => sleep(bench.clock, 500).then(() => 'late'), { job: { timeout: 100, maxAttempts: 1 } })
+    const { plugin, types } = eavesdrop()
+    const { id } = await bench.jobs.enqueue(work, {}, { timeout: 100, maxAttempts: 1 })
+    let late = false
+    const handler = handle(work, async () => {
+      await sleep(bench.clock, 500)
+      late = true
+    })
+    await bench.started({ handlers: [handler], plugins: [plugin] })
+    await bench.until(() => types().includes('job.timed_out'))
+    const record = await bench.find(id)
+    expect(record).toMatchObject({ state: 'timed_out', error: { code: 'TIMED_OUT' } })
+    await bench.until(() => late)
     await bench.clock.advance('1s')
     expect(await bench.find(id)).toEqual(record)
-    expect(record).toMatchObject({ state: 'timed_out' })
+    expect(types().filter((type) => type.startsWith('job.'))).toEqual(['job.started', 'job.timed_out'])
   })
 
   it('snooze: later, and the attempt does not count', async () => {

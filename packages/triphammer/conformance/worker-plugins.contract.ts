@@ -223,6 +223,34 @@ forEachBench('follow-ups', (open) => {
     expect(told).toHaveLength(3)
   })
 
+  it('[I4] are written for a job that timed out, and for one that was cancelled before it started', async () => {
+    const bench = await open()
+    const { plugin: ears, heard } = eavesdrop()
+    const [slow, held] = await bench.jobs.enqueueMany(work, ['slow', 'held'], { timeout: '1s', maxAttempts: 1 })
+    const starts: unknown[] = []
+    const worker = await bench.started({
+      handlers: [
+        handle(work, ({ payload }) => {
+          starts.push(payload)
+          return new Promise(() => {})
+        }),
+      ],
+      queues: { default: { concurrency: 1, prefetch: 2 } },
+      plugins: [notes, ears],
+    })
+    await bench.until(() => worker.stats().held === 1)
+    await bench.jobs.cancel(held!.id)
+    await bench.until(async () => (await bench.states())['timed_out'] === 1)
+    await bench.settled(worker.idle())
+    const { jobs } = await bench.jobs.list({ queue: 'notes' })
+    expect(new Set(jobs.map(({ payload }) => payload as { id: string; state: string }).map(({ id, state }) => `${id} ${state}`))).toEqual(
+      new Set([`${slow!.id} timed_out`, `${held!.id} cancelled`]),
+    )
+    expect(jobs).toHaveLength(2)
+    expect(starts).toEqual(['slow'])
+    expect(heard.filter(({ type }) => type === 'job.cancelled')).toHaveLength(1)
+  })
+
   it('[I1] [I4] of a run that was taken away are not written', async () => {
     const bench = await open()
     const permits = createPermits()
