@@ -2,7 +2,7 @@ import type { SqliteDriverName, SqliteHandle, SqliteRow, SqliteValue } from './s
 
 /** The parts of a `node:sqlite` connection that are used here. */
 interface NodeSqlite {
-  /** Both are absent in older versions of Node 22. */
+  /** Both are absent before Node 22.15 and 22.16. */
   readonly isOpen?: boolean
   readonly isTransaction?: boolean
   exec(sql: string): void
@@ -76,7 +76,7 @@ function nodeHandle(db: NodeSqlite): SqliteHandle {
     driver: 'node:sqlite',
     db,
     get isOpen() {
-      return db.isOpen ?? true // it throws by itself when it is not
+      return db.isOpen ?? probeOpen(db)
     },
     get inTransaction() {
       return db.isTransaction ?? probeTransaction(db)
@@ -93,6 +93,15 @@ function nodeHandle(db: NodeSqlite): SqliteHandle {
       }
     },
     close: () => db.close(),
+  }
+}
+
+function probeOpen(db: NodeSqlite): boolean {
+  try {
+    db.exec('')
+    return true
+  } catch {
+    return false
   }
 }
 

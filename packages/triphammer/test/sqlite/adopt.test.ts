@@ -19,7 +19,7 @@ describe.each(AVAILABLE)("a user's transaction on %s", (driver) => {
     const file = freshFile()
     const db = userDb(file, driver)
     db.exec('create table users (name text)')
-    const store = storeOn(file)
+    const store = storeOn(file, { driver })
     return { file, db, store, enqueueSync: (job) => store.facets.sync!.enqueue([job], store.adopt(db)) }
   }
 
@@ -85,7 +85,7 @@ describe.each(AVAILABLE)("a user's transaction on %s", (driver) => {
 
   it('SCHEMA_MISSING with migrate: false, and the transaction stays whole', () => {
     const { file, db } = open()
-    const store = storeOn(file, { migrate: false })
+    const store = storeOn(file, { migrate: false, driver })
     db.exec("begin; insert into users values ('a')")
     const tx = store.adopt(db)
     expect(() => store.facets.sync!.enqueue([newJob(ids)], tx)).toThrow(expect.objectContaining({ code: 'SCHEMA_MISSING' }))
@@ -160,20 +160,6 @@ describe.each(AVAILABLE)("a user's transaction on %s", (driver) => {
     expect(store.facets.sync!.enqueue([newJob(ids)], tx)).toMatchObject([{ status: 'inserted' }])
     db.exec('commit')
     expect(await store.admin.count({})).toEqual([{ key: 'all', count: 2 }])
-  })
-
-  it('works on a connection with other defaults for integers', async () => {
-    const { db, store } = open()
-    ;(db as { defaultSafeIntegers?: (on: boolean) => void }).defaultSafeIntegers?.(true)
-    db.exec('begin')
-    const tx = store.adopt(db)
-    const [job] = fourJobs()
-    expect(await store.enqueue([job], tx)).toEqual([{ id: job.id, status: 'inserted' }])
-    expect(await store.admin.apply({ ids: [job.id] }, { kind: 'cancel' }, { limit: 1 }, tx)).toMatchObject({
-      changed: [{ state: 'cancelled' }],
-    })
-    db.exec('commit')
-    expect(await states(store)).toEqual({ [job.id]: 'cancelled' })
   })
 })
 

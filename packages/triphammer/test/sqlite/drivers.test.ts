@@ -3,7 +3,7 @@ import { connectionOn } from '../../src/sql/sqlite-connection.ts'
 import { loadDriver, SQLITE_DRIVERS } from '../../src/sql/sqlite-drivers.ts'
 import { classifySqliteError } from '../../src/sql/sqlite-errors.ts'
 import { handleOn, recognise } from '../../src/sql/sqlite-handles.ts'
-import { AVAILABLE, freshFile, userDb } from './place.ts'
+import { AVAILABLE, freshFile, type UserDb, userDb } from './place.ts'
 
 const open = (file: string, driver = AVAILABLE[0]!) =>
   connectionOn(handleOn(driver, userDb(file, driver)), (error) => classifySqliteError(error, file))
@@ -39,6 +39,14 @@ describe.each(AVAILABLE)('the adapter of %s', (driver) => {
     db.exec('create table t (a integer)')
     const count = 'with recursive n (a) as (select 1 union all select a + 1 from n where a < ?) select a from n'
     for (const rows of [1, 99, 100, 101, 250]) expect(db.all(count, [rows])).toHaveLength(rows)
+  })
+
+  it("gives numbers on a user's connection that is set to BigInts, and leaves that as it is", () => {
+    const user = userDb(':memory:', driver) as UserDb & { defaultSafeIntegers?: (on: boolean) => unknown }
+    user.defaultSafeIntegers?.(true)
+    const db = connectionOn(handleOn(driver, user), (error) => error)
+    expect(db.get('select 5 as n')?.['n']).toBe(5)
+    expect(user.prepare('select 5 as n').all()[0]?.['n']).toBe(user.defaultSafeIntegers ? 5n : 5)
   })
 
   it('a connection that has been closed refuses; it does not take the process with it', () => {
