@@ -219,6 +219,11 @@ describe('the command line', PATIENCE, () => {
     const { code, stderr } = await runDemo(cwd, { args: ['.'] })
     expect(code).toBe(1)
     expect(stderr).toContain('NOT_A_DATABASE')
+    rmSync(join(cwd, '.triphammer'), { recursive: true })
+    writeFileSync(join(cwd, '.triphammer'), '')
+    const blocked = await runDemo(cwd, { args: ['.'] })
+    expect(blocked.code).toBe(1)
+    expect(blocked.stderr).toMatch(/^demo: EEXIST: .*\n$/)
   })
 
   it('explains itself', async () => {

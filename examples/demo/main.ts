@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Client, createClient, type Job, type Logger, TriphammerError } from 'triphammer'
+import { type Client, createClient, isTriphammerError, type Job, type Logger } from 'triphammer'
 import { sqlite } from 'triphammer/sqlite'
 import { HELP, type Places, readCommand, UsageError } from './arguments.ts'
 import { findCompany } from './company.ts'
@@ -88,7 +88,8 @@ function complain(message: string, code: number): number {
 
 function explain(error: unknown): number {
   if (error instanceof UsageError) return complain(`${error.message} (--help shows the usage)`, 2)
-  if (error instanceof TriphammerError) return complain(`${error.message} (${error.code})`, 1)
+  if (isTriphammerError(error)) return complain(`${error.message} (${error.code})`, 1)
+  if (error instanceof Error && 'syscall' in error) return complain(error.message, 1)
   process.stderr.write(`demo: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
   return 1
 }
