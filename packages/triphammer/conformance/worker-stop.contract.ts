@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { isTriphammerError } from '../src/core/errors.ts'
 import { defineTask } from '../src/core/task.ts'
+import type { WakeupsFacet } from '../src/store/facets.ts'
 import type { JobId } from '../src/store/types.ts'
 import { handle } from '../src/worker/handler.ts'
 import { type Bench, createPermits, eavesdrop, forEachBench, interpose, type Permits, turns, type Verb, work } from './worker.ts'
@@ -56,6 +57,31 @@ forEachBench('starting and stopping', (open) => {
     ])
   })
 
+  it('a worker that has stopped does not listen any more', async () => {
+    const bench = await open()
+    const { wakeups } = bench.store.facets
+    let listening = 0
+    const counted: WakeupsFacet = {
+      subscribe(queues, wake) {
+        listening++
+        const leave = wakeups?.subscribe(queues, wake)
+        return () => {
+          listening--
+          leave?.()
+        }
+      },
+    }
+    const store = { ...interpose(bench.store, (_, call) => call()), facets: { ...bench.store.facets, wakeups: counted } }
+    const worker = bench.worker({ store, handlers: [handle(work, () => {})] })
+    await worker.start()
+    expect(listening).toBe(1)
+    await worker.stop()
+    expect(listening).toBe(0)
+    const starting = worker.start()
+    await Promise.all([worker.stop(), starting])
+    expect(listening).toBe(0)
+  })
+
   it('stopped while it starts: it ends, takes nothing and leaves nothing', async () => {
     const bench = await open()
     const { plugin, types } = eavesdrop()
@@ -66,6 +92,8 @@ forEachBench('starting and stopping', (open) => {
     const worker = bench.worker({ store: held.store, handlers: [handle(work, () => void runs++)], plugins: [plugin] })
     const starting = worker.start()
     const stopping = worker.stop()
+    await turns()
+    expect(held.permits.waiting).toBe(1) // the first pulse, and not yet the last
     held.on = false
     held.permits.add(1)
     await bench.settled(Promise.all([starting, stopping]))
