@@ -25,7 +25,7 @@ for (const entry of STORES) {
       const histories = fc.array(step, { minLength: 1, maxLength: 100, size: 'max' })
       await fc.assert(
         fc.asyncProperty(histories, (steps) => compare(entry, steps)),
-        { numRuns: runs, seed, interruptAfterTimeLimit: limitMs, markInterruptAsFailure: true },
+        { numRuns: runs, seed, plugins: [fc.interruptAfterTimeLimit(limitMs, { failOnInterrupt: true })] },
       )
     })
   })
