@@ -1,8 +1,10 @@
-import { rmSync, statSync } from 'node:fs'
+import { appendFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { completed, newJob, request, sessionInfo } from '../../conformance/builders.ts'
+import { manualClock } from '../../src/core/manual-clock.ts'
 import type { Store } from '../../src/store/store.ts'
-import { freshFile, ids, runChild, storeOn, userDb } from './place.ts'
+import { createWakeups } from '../../src/stores/sqlite/wakeups.ts'
+import { afterwards, freshFile, ids, runChild, storeOn, userDb } from './place.ts'
 
 interface Listener {
   readonly count: number
@@ -170,5 +172,38 @@ describe('wake-ups', () => {
       [freshFile()],
     )
     expect(await child.ended).toBe('subscribed\n')
+  })
+})
+
+describe('what is reported before it can be seen', () => {
+  it('is looked at until it can', async () => {
+    const file = freshFile()
+    writeFileSync(`${file}-wal`, '')
+    const clock = manualClock()
+    let isCommitted = false
+    let looks = 0
+    const looked: (() => void)[] = []
+    const wakeups = createWakeups(file, clock, () => {
+      looks++
+      for (const resolve of looked.splice(0)) resolve()
+      return isCommitted
+    })
+    let count = 0
+    afterwards(
+      wakeups.subscribe(['default'], () => {
+        count++
+      }),
+    )
+    const reported = new Promise<void>((resolve) => void looked.push(resolve))
+    appendFileSync(`${file}-wal`, 'written, not yet flushed')
+    await reported
+    await clock.advance('5ms')
+    expect(count).toBe(0)
+    isCommitted = true
+    await clock.advance('5ms')
+    expect(count).toBe(1)
+    const before = looks
+    await clock.advance('1h')
+    expect(looks - before).toBeLessThan(10) // it has stopped; what is left are probes
   })
 })

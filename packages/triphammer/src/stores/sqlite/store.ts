@@ -1,5 +1,5 @@
 import { DEFAULTS } from '../../core/defaults.ts'
-import type { SqliteValue } from '../../sql/sqlite-connection.ts'
+import type { SqliteConnection, SqliteValue } from '../../sql/sqlite-connection.ts'
 import type { AdminStore } from '../../store/admin.ts'
 import type { Schema, Store, StoreTx } from '../../store/store.ts'
 import { applyCommand, removeJobs } from './apply.ts'
@@ -141,15 +141,17 @@ function schemaOf(database: Database, { file, clock }: Settings): Schema {
   }
 }
 
-// SQLite's data_version changes for a connection when any other has committed. A database that cannot be asked just now may
-// have changed.
+// SQLite's data_version changes for a connection when any other has committed; of two connections it says nothing. A database
+// that cannot be asked just now may have changed.
 function otherWriters(database: Database): () => boolean {
+  let asked: SqliteConnection | undefined
   let last: SqliteValue | undefined
   return () => {
     const db = database.idle()
     if (!db) return true
+    const before = db === asked ? last : undefined
+    asked = db
     try {
-      const before = last
       last = db.get('pragma data_version')?.['data_version']
       return last !== before
     } catch {
