@@ -2,12 +2,12 @@ import { type Clock, systemClock } from '../core/clock.ts'
 import { DEFAULTS } from '../core/defaults.ts'
 import { TriphammerError } from '../core/errors.ts'
 import { createIds, type Ids } from '../core/ids.ts'
-import { consoleLogger, type Logger, silentLogger } from '../core/logger.ts'
+import { type Logger, parseLogger } from '../core/logger.ts'
 import { checkInteger, checkOptions } from '../core/options.ts'
 import { type JobOutcome, type OutcomeSignal, signalledOutcome } from '../core/outcome.ts'
 import type { AnyTask, EnqueueOptions, JobSpec, PayloadArgs, Task } from '../core/task.ts'
 import { show } from '../core/text.ts'
-import { NO_OPTIONS } from '../extend/build-job.ts'
+import { checkJobOptions, NO_OPTIONS } from '../extend/build-job.ts'
 import { createEnqueuer } from '../extend/enqueuer.ts'
 import type { EventType, Observer } from '../extend/events.ts'
 import { installPlugins, type Plugin } from '../extend/plugin.ts'
@@ -92,7 +92,7 @@ const CLIENT_KEYS = ['store', 'plugins', 'logger', 'payloadLimit', 'clock', 'ids
  */
 export function clientOn(options: ClientOptions): Client {
   checkOptions(options, CLIENT_KEYS, 'createClient')
-  const { store, plugins = [], logger = consoleLogger, clock = systemClock, payloadLimit = DEFAULTS.payloadBytes } = options
+  const { store, plugins = [], clock = systemClock, payloadLimit = DEFAULTS.payloadBytes } = options
   if (typeof store?.enqueue !== 'function') {
     throw new TriphammerError(
       'INVALID_OPTION',
@@ -101,7 +101,7 @@ export function clientOn(options: ClientOptions): Client {
   }
   const payloadBytes = checkInteger(payloadLimit, 'createClient: payloadLimit', 1)
   const ids = options.ids ?? createIds(clock)
-  const log = logger || silentLogger
+  const log = parseLogger(options.logger, 'createClient')
   const hooks = installPlugins(plugins, { store, clock, log })
   const enqueuer = createEnqueuer({ store, hooks, clock, ids, payloadBytes })
   const settler = createSettler({ store, hooks, clock, log, prepare: enqueuer.prepare })
@@ -160,6 +160,7 @@ function specsOf(first: ManyFirst, payloads: readonly unknown[] | undefined, opt
   }
   if (options?.id !== undefined)
     throw new TriphammerError('INVALID_OPTION', 'enqueueMany: one id cannot be that of many jobs; use task.with(payload, { id })')
+  if (options !== undefined) checkJobOptions(options, 'enqueueMany')
   return Array.from(payloads, (payload: unknown) => specOf(first, payload, options))
 }
 

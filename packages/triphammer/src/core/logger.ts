@@ -1,3 +1,5 @@
+import { TriphammerError } from './errors.ts'
+
 /**
  * Where the library writes its log. A pino or a winston logger fits as it is: fields first, then the sentence.
  */
@@ -9,7 +11,7 @@ export interface Logger {
 }
 
 /** The log of someone who said nothing about it: warnings and errors, on standard error. */
-export const consoleLogger: Logger = {
+const consoleLogger: Logger = {
   debug: () => {},
   info: () => {},
   warn: (fields, message) => console.warn(`triphammer: ${message}`, fields),
@@ -17,7 +19,34 @@ export const consoleLogger: Logger = {
 }
 
 /** No log at all: what `logger: false` means. */
-export const silentLogger: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+const silentLogger: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+const METHODS = ['debug', 'info', 'warn', 'error'] as const
+
+/**
+ * The logger that an option means: the console's warnings and errors if nothing was said, none for `false`, else the
+ * user's, guarded, since a log that fails must not take a job with it.
+ *
+ * @throws TriphammerError `INVALID_OPTION`: not a logger
+ */
+export function parseLogger(given: Logger | false | undefined, what: string): Logger {
+  if (given === undefined) return consoleLogger
+  if (given === false) return silentLogger
+  if (typeof given !== 'object' || given === null || METHODS.some((method) => typeof given[method] !== 'function')) {
+    throw new TriphammerError(
+      'INVALID_OPTION',
+      `${what}: logger must be false or have ${METHODS.join(', ')}, each taking fields and a message`,
+    )
+  }
+  const guarded = (method: (typeof METHODS)[number]) => (fields: object, message: string) => {
+    try {
+      given[method](fields, message)
+    } catch (error) {
+      consoleLogger.error({ error }, 'the logger threw')
+    }
+  }
+  return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') }
+}
 
 /** A logger that adds `fields` to everything it writes. */
 export function childLogger(parent: Logger, fields: object): Logger {

@@ -35,13 +35,19 @@ export function checkName(value: unknown, what: string): string {
   return value
 }
 
+/** The longest reason, in characters (UTF-16 code units). */
+const MAX_REASON_LENGTH = 2_000
+
 /**
- * Checks a reason that a person gave; it may be empty and of any length.
+ * Checks a reason that a person gave; it may be empty.
  *
- * @throws TriphammerError `INVALID_OPTION`: not a string; `TEXT_INVALID`
+ * @throws TriphammerError `INVALID_OPTION`: not a string or over 2,000 characters; `TEXT_INVALID`
  */
 export function checkReason(value: unknown, what: string): string {
   if (typeof value !== 'string') throw new TriphammerError('INVALID_OPTION', `${what} must be text, not ${typeof value}`)
+  if (value.length > MAX_REASON_LENGTH) {
+    throw new TriphammerError('INVALID_OPTION', `${what} has ${value.length} characters; at most ${MAX_REASON_LENGTH} are allowed`)
+  }
   checkText(value, what)
   return value
 }

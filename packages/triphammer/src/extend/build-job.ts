@@ -65,6 +65,16 @@ export function buildJob({ task, payload, options }: JobSpec, { ids, payloadByte
 /** The options of a job about which nothing was said: recognised by identity, so that bulk enqueue skips their checks. */
 export const NO_OPTIONS: EnqueueOptions = Object.freeze({})
 
+/**
+ * Checks the options of a job that is not built yet, or never will be.
+ *
+ * @throws TriphammerError `UNKNOWN_OPTION`, and as the options deserve
+ */
+export function checkJobOptions(options: EnqueueOptions, what: string): void {
+  ownPolicy(options, what)
+  whenOf(options, what)
+}
+
 function ownPolicy(options: EnqueueOptions, what: string): TaskPolicy {
   checkOptions(options, OPTION_KEYS, what)
   if (typeof options.retry === 'function') {

@@ -1,5 +1,7 @@
+import { TriphammerError } from '../core/errors.ts'
 import type { JobFailure } from '../core/failure.ts'
 import type { Logger } from '../core/logger.ts'
+import { show } from '../core/text.ts'
 import type { JobId } from '../store/types.ts'
 
 /** The job that an event is about. */
@@ -52,11 +54,31 @@ export interface Events {
 /** The name of an event. */
 export type EventType = keyof Events
 
+const EVENT_TYPES: Readonly<Record<EventType, true>> = {
+  'job.enqueued': true,
+  'job.started': true,
+  'job.completed': true,
+  'job.retrying': true,
+  'job.snoozed': true,
+  'job.released': true,
+  'job.dead': true,
+  'job.timed_out': true,
+  'job.failed': true,
+  'job.cancelled': true,
+  'job.lost': true,
+  'job.changed': true,
+  'worker.started': true,
+  'worker.stopped': true,
+  'store.unavailable': true,
+  'store.available': true,
+}
+
 /** Sees an event and cannot change what happened. Throwing does no harm: it is logged and counted. */
 export type Observer<Type extends EventType> = (event: Events[Type]) => void
 
 /** Tells observers. */
 export interface EventBus {
+  /** @throws TriphammerError `INVALID_OPTION`: there is no such event, or the observer is not a function */
   on<Type extends EventType>(type: Type, observer: Observer<Type>): () => void
   /** Whether anyone would hear it: on the hot path an event that nobody hears is not even built. */
   heard(type: EventType): boolean
@@ -75,6 +97,10 @@ export function createEventBus(log: Logger): EventBus {
   }
   return {
     on(type, observer) {
+      if (!Object.hasOwn(EVENT_TYPES, type)) {
+        throw new TriphammerError('INVALID_OPTION', `there is no event ${show(type)}; there are ${Object.keys(EVENT_TYPES).join(', ')}`)
+      }
+      if (typeof observer !== 'function') throw new TriphammerError('INVALID_OPTION', `the observer of ${type} is not a function`)
       const set = observers.get(type) ?? new Set()
       observers.set(type, set)
       // A wrapper of its own, so that the same function may subscribe twice and each subscription end by itself.

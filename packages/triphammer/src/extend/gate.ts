@@ -1,3 +1,5 @@
+import type { Logger } from '../core/logger.ts'
+
 /** What a gate lets through. */
 export interface Grant {
   readonly granted: number
@@ -19,8 +21,31 @@ export interface Gate {
   done?(queue: string, count: number): void
 }
 
-/** All gates of a worker as one: each lowers what the one before granted, and what a later one denies goes back. */
-export function combineGates(gates: readonly Gate[]): Gate {
+/**
+ * All gates of a worker as one: each lowers what the one before granted, and what a later one denies goes back. A gate that
+ * throws lets nothing through, which is logged: a limit that has failed must not turn into no limit.
+ */
+export function combineGates(gates: readonly Gate[], log: Logger): Required<Gate> {
+  const ask = (gate: Gate, queue: string, want: number): Grant => {
+    try {
+      const grant = gate.take(queue, want)
+      if (Number.isInteger(grant.granted) && grant.granted >= 0 && grant.granted <= want) return grant
+      log.error(
+        { gate: gate.name, queue, want, granted: grant.granted },
+        'a gate granted no number from 0 to what was wanted; nothing is claimed',
+      )
+    } catch (error) {
+      log.error({ gate: gate.name, queue, error }, 'a gate threw; nothing is claimed')
+    }
+    return { granted: 0 }
+  }
+  const tell = (gate: Gate, call: (gate: Gate) => void): void => {
+    try {
+      call(gate)
+    } catch (error) {
+      log.error({ gate: gate.name, error }, 'a gate threw')
+    }
+  }
   return {
     name: 'all',
     take(queue, want) {
@@ -29,19 +54,20 @@ export function combineGates(gates: readonly Gate[]): Gate {
       const passed: Gate[] = []
       for (const gate of gates) {
         if (granted === 0) break
-        const grant = gate.take(queue, granted)
-        for (const earlier of passed) if (grant.granted < granted) earlier.refund(queue, granted - grant.granted)
-        if (grant.granted < granted && grant.retryInMs !== undefined) retryInMs = Math.max(retryInMs ?? 0, grant.retryInMs)
+        const grant = ask(gate, queue, granted)
+        const denied = granted - grant.granted
+        if (denied > 0) for (const earlier of passed) tell(earlier, (one) => one.refund(queue, denied))
+        if (denied > 0 && grant.retryInMs !== undefined) retryInMs = Math.max(retryInMs ?? 0, grant.retryInMs)
         granted = grant.granted
         passed.push(gate)
       }
       return retryInMs === undefined ? { granted } : { granted, retryInMs }
     },
     refund(queue, count) {
-      if (count > 0) for (const gate of gates) gate.refund(queue, count)
+      if (count > 0) for (const gate of gates) tell(gate, (one) => one.refund(queue, count))
     },
     done(queue, count) {
-      if (count > 0) for (const gate of gates) gate.done?.(queue, count)
+      if (count > 0) for (const gate of gates) tell(gate, (one) => one.done?.(queue, count))
     },
   }
 }

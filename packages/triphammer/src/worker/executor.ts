@@ -134,8 +134,7 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
 async function readPayload(run: Run, { task }: Handler): Promise<unknown> {
   const payload = parsePayload(run)
   if (!task.input) return payload
-  const checked = task.input['~standard'].validate(payload)
-  const result = checked instanceof Promise ? await checked : checked
+  const result = await task.input['~standard'].validate(payload)
   refuseIssues(task, result.issues)
   return 'value' in result ? result.value : payload
 }

@@ -3,7 +3,7 @@ import { DEFAULTS } from '../core/defaults.ts'
 import { type Duration, parseDuration } from '../core/duration.ts'
 import { TriphammerError } from '../core/errors.ts'
 import { createIds, type Ids } from '../core/ids.ts'
-import { consoleLogger, type Logger, silentLogger } from '../core/logger.ts'
+import { type Logger, parseLogger } from '../core/logger.ts'
 import { checkInteger, checkOptions } from '../core/options.ts'
 import { parseWeights, type Weights, type WeightsInput } from '../core/priority.ts'
 import type { RetryFunction, RetryPolicy } from '../core/retry.ts'
@@ -93,7 +93,7 @@ const KEYS = [
  */
 export function parseWorkerOptions(options: WorkerOptions): WorkerConfig {
   checkOptions(options, KEYS, 'createWorker')
-  const { store, plugins = [], logger = consoleLogger, clock = systemClock, payloadLimit = DEFAULTS.payloadBytes } = options
+  const { store, plugins = [], clock = systemClock, payloadLimit = DEFAULTS.payloadBytes } = options
   const { lease = DEFAULTS.leaseMs, poll = DEFAULTS.pollMs, pulse = DEFAULTS.pulseMs, grace = DEFAULTS.graceMs } = options
   const { maxAttempts, retry, timeout } = options
   if (typeof store !== 'object' || store === null) throw new TriphammerError('INVALID_OPTION', 'createWorker: store is missing')
@@ -117,7 +117,7 @@ export function parseWorkerOptions(options: WorkerOptions): WorkerConfig {
       'createWorker',
     ),
     plugins,
-    log: logger || silentLogger,
+    log: parseLogger(options.logger, 'createWorker'),
     payloadBytes: checkInteger(payloadLimit, 'createWorker: payloadLimit', 1),
     clock,
     ids: options.ids ?? createIds(clock),

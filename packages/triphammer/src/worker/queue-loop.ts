@@ -60,7 +60,7 @@ export interface QueueLoopOptions {
   readonly session: SessionId
   readonly executor: Executor
   readonly settler: Settler
-  readonly gate: Gate
+  readonly gate: Required<Gate>
   readonly events: EventBus
   readonly outage: Outage
   /** A handler starts. */
@@ -148,7 +148,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
       return
     }
     drop(claim)
-    if (started) gate.done?.(queue.name, 1)
+    if (started) gate.done(queue.name, 1)
     else gate.refund(queue.name, 1)
     settler.announce({ run: claim.run, outcome }, result)
     report(claim.run, outcome, result)
@@ -222,7 +222,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     for (const { claim, outcome } of outbox.refused(batch)) {
       log.error({ job: claim.run.id, outcome: outcome.kind, error }, 'the store refuses an outcome; the lease of its job will run out')
       drop(claim)
-      gate.done?.(queue.name, 1)
+      gate.done(queue.name, 1)
     }
   }
 

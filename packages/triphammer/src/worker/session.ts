@@ -75,7 +75,7 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
   }
   const outage = createOutage({ clock, ids, log, events, fatal })
   const executor = createExecutor({ config, hooks, enqueuer, settler })
-  const gate = combineGates(hooks.gates)
+  const gate = combineGates(hooks.gates, log)
   const changed = (): void => {
     for (const watcher of watchers) watcher()
   }
