@@ -80,6 +80,16 @@ describe('the demo', PATIENCE, () => {
     expect(stdout).not.toContain('\u001b')
   })
 
+  it('shows its first finished job within 5 s of its start', async () => {
+    const [root, cwd] = [folder(), folder()]
+    growManyFiles(root, 1_000)
+    const from = performance.now()
+    const demo = startDemo(cwd, { args: [root] })
+    await demo.saw(/[1-9]\d* of .* files/)
+    expect(performance.now() - from).toBeLessThan(5_000)
+    expect((await demo.exit).code).toBe(0)
+  })
+
   it('goes on after kill -9 where it stopped, and indexes nothing twice', async () => {
     const [root, cwd] = [folder(), folder()]
     growManyFiles(root, 1_500)
