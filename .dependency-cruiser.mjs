@@ -47,6 +47,13 @@ export default {
       to: { path: '(^|/|:)(better-sqlite3|libsql|sqlite)(/|$)', pathNot: '^packages/' },
     },
     {
+      name: 'producers-load-no-worker',
+      comment: 'A program that only enqueues does not pay for the worker, by whatever way it would come in.',
+      severity: 'error',
+      from: { path: `${src}index[.]ts$` },
+      to: { path: `${src}worker/`, reachable: true },
+    },
+    {
       name: 'src-ships-alone',
       comment: 'What is published imports no test, no tool and no development dependency.',
       severity: 'error',
