@@ -14,8 +14,12 @@ const CODES: Readonly<Record<string, number>> = {
   SQLITE_FULL: 13,
   SQLITE_CANTOPEN: 14,
   SQLITE_PROTOCOL: 15,
+  SQLITE_TOOBIG: 18,
   SQLITE_CONSTRAINT: 19,
+  SQLITE_MISMATCH: 20,
+  SQLITE_MISUSE: 21,
   SQLITE_AUTH: 23,
+  SQLITE_RANGE: 25,
   SQLITE_NOTADB: 26,
 }
 
@@ -42,6 +46,8 @@ export function classifySqliteError(error: unknown, file: string): unknown {
   const message = (error as Error).message
   const refuse = (...[kind, text]: ConstructorParameters<typeof TriphammerError>): TriphammerError =>
     new TriphammerError(kind, text, { cause: error })
+  const refused = (): TriphammerError =>
+    refuse('STORE_REFUSED', `${file}: SQLite refused a statement of the store, and no waiting mends that (${message})`)
   switch (code) {
     case CODES['SQLITE_BUSY']:
     case CODES['SQLITE_LOCKED']:
@@ -54,8 +60,15 @@ export function classifySqliteError(error: unknown, file: string): unknown {
       )
     case CODES['SQLITE_ERROR']:
       if (/no such (table|column|index): (main\.)?triphammer_/.test(message)) return schemaMissing(file, error)
+      return refused()
+    case CODES['SQLITE_TOOBIG']:
+    case CODES['SQLITE_CONSTRAINT']:
+    case CODES['SQLITE_MISMATCH']:
+    case CODES['SQLITE_MISUSE']:
+    case CODES['SQLITE_RANGE']:
+      return refused()
   }
-  return refuse('STORE_UNAVAILABLE', `${file}: ${WAY_OUT[code] ?? 'SQLite refused a statement'} (${message})`)
+  return refuse('STORE_UNAVAILABLE', `${file}: ${WAY_OUT[code] ?? 'SQLite cannot go on'} (${message})`)
 }
 
 /** The error of a database that lacks our tables or is behind with them. */

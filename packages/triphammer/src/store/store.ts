@@ -65,7 +65,7 @@ export interface Schema {
  * the contracts in `conformance/` test them.
  *
  * Every verb is atomic. Result arrays line up with inputs. A job that is missing, taken away or in another state is a
- * result, never an error: a verb rejects only when the store cannot be used (`STORE_UNAVAILABLE`, `STORE_BUSY`,
+ * result, never an error: a verb rejects only when the store cannot be used (`STORE_UNAVAILABLE`, `STORE_BUSY`, `STORE_REFUSED`,
  * `SCHEMA_MISSING`, `SCHEMA_TOO_NEW`, `STORE_CLOSED`).
  */
 export interface Store {

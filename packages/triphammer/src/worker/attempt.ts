@@ -5,8 +5,11 @@ import type { OutcomeKind, Run } from '../store/types.ts'
 import type { ActiveRun, Claim } from './claim.ts'
 import type { Commit } from './commit.ts'
 
-/** How an attempt ended: with an outcome that is still to be written, or with one that `ctx.commit` has written. */
-export type AttemptEnd = { readonly kind: 'outcome'; readonly outcome: OutcomeKind } | { readonly kind: 'recorded' }
+/** How an attempt ended: with an outcome, and whether `ctx.commit` has written it already. */
+export interface AttemptEnd {
+  readonly outcome: OutcomeKind
+  readonly recorded: boolean
+}
 
 /** What an {@link Attempt} is made with. */
 export interface AttemptOptions {
@@ -63,8 +66,8 @@ export class Attempt implements ActiveRun {
   }
 
   /** As `Commit.confirmed`; an attempt that never looked at `commit` has none. */
-  committed(): false | Promise<boolean> {
-    return this.#commit ? this.#commit.confirmed() : false
+  committed(): undefined | Promise<OutcomeKind | undefined> {
+    return this.#commit?.confirmed()
   }
 
   times(): { readonly startedMs: number; readonly endedMs: number } {
@@ -88,7 +91,7 @@ export class Attempt implements ActiveRun {
   }
 
   handBack(): void {
-    this.settle({ kind: 'outcome', outcome: { kind: this.cancelRequested ? 'cancelled' : 'release' } })
+    this.settle({ outcome: { kind: this.cancelRequested ? 'cancelled' : 'release' }, recorded: false })
   }
 
   takeProgress(): string | undefined {

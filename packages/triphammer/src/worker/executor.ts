@@ -54,9 +54,10 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
   const conclude = async (attempt: Attempt, handler: Handler, end: HandlerEnd): Promise<void> => {
     let really = end
     try {
-      if (await attempt.committed()) {
+      const committed = await attempt.committed()
+      if (committed) {
         if ('error' in end) attempt.log.warn({ error: end.error }, 'the handler threw after it had committed; the job is completed')
-        return attempt.settle({ kind: 'recorded' })
+        return attempt.settle({ outcome: committed, recorded: true })
       }
     } catch (error) {
       // What the handler threw itself says more than the commit that is missing because of it.
@@ -92,7 +93,7 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
 
   const settle = (attempt: Attempt, outcome: JobOutcome | 'release'): void => {
     if (attempt.settled) return
-    attempt.settle({ kind: 'outcome', outcome: outcome === 'release' ? { kind: 'release' } : encode(attempt, outcome) })
+    attempt.settle({ outcome: outcome === 'release' ? { kind: 'release' } : encode(attempt, outcome), recorded: false })
   }
   const encode = (attempt: Attempt, outcome: JobOutcome): OutcomeKind => {
     try {
@@ -114,10 +115,7 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
         clock,
         log,
         makeCommit,
-        ended: (self, end) => {
-          const kind: OutcomeKind = end.kind === 'recorded' ? { kind: 'completed' } : end.outcome
-          ended({ lease: run.lease, ...self.times(), ...kind }, end.kind === 'recorded')
-        },
+        ended: (self, { outcome, recorded }) => ended({ lease: run.lease, ...self.times(), ...outcome }, recorded),
       })
       attempt.limit(run.timeoutMs ?? handler.task.policy.timeoutMs ?? policy.timeoutMs, (error) => {
         settle(attempt, attempt.cancelRequested ? { kind: 'cancelled' } : judgeFailure(attempt, handler, error, true))

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { Store } from '../store/store.ts'
 import { type Claim, leaseOf } from './claim.ts'
-import { isAway } from './outage.ts'
+import { writeProgress } from './progress.ts'
 import type { QueueLoop } from './queue-loop.ts'
 
 /**
@@ -52,27 +52,7 @@ export function createLeaseKeeper(options: {
     renewAll: () => ask(() => true, true),
     look: () => ask(() => true, false),
     async writeProgress() {
-      const shown = loops.flatMap((loop) =>
-        [...loop.claims()].flatMap((claim) => {
-          const progress = claim.active?.takeProgress()
-          return progress === undefined ? [] : [{ loop, claim, progress }]
-        }),
-      )
-      for (let at = 0; at < shown.length; at += SLICE) {
-        const slice = shown.slice(at, at + SLICE)
-        const progress = new Map(slice.map(({ claim, progress: text }) => [claim.run.id, text]))
-        try {
-          const states = await store.extend(
-            slice.map(({ claim }) => leaseOf(claim)),
-            { leaseMs, progress },
-          )
-          slice.forEach(({ loop, claim }, i) => void loop.onState(claim, states[i]!))
-        } catch (error) {
-          // What a store that is away has not written is written when it is back, unless the handler has shown more since.
-          if (isAway(error)) for (const { claim, progress: text } of shown.slice(at)) claim.active?.showAgain(text)
-          throw error
-        }
-      }
+      for (const loop of loops) await writeProgress(loop.claims(), { store, leaseMs, told: loop.onState })
     },
   }
 }

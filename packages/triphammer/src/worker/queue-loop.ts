@@ -13,6 +13,7 @@ import { createHeldJobs } from './held-jobs.ts'
 import type { QueueConfig, WorkerConfig } from './options.ts'
 import { isAway, isFatal, type Outage } from './outage.ts'
 import { createOutbox } from './outbox.ts'
+import { writeProgress } from './progress.ts'
 
 /**
  * The work of one worker in one queue.
@@ -116,15 +117,15 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     running.add(claim)
     starts++
     onStart()
+    if (events.heard('job.started')) {
+      events.emit('job.started', { job: { id: run.id, task: run.task, queue: run.queue }, attempt: run.attempt, at: clock.now() })
+    }
     claim.active = executor.start(claim, (outcome, recorded) => {
       running.delete(claim)
       if (recorded) answered({ claim, outcome, started: true, tries: 0 }, APPLIED)
       else end(claim, outcome, true)
       startMore()
     })
-    if (events.heard('job.started')) {
-      events.emit('job.started', { job: { id: run.id, task: run.task, queue: run.queue }, attempt: run.attempt, at: clock.now() })
-    }
   }
 
   // ── ending ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -179,6 +180,11 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   }
 
   const exchange = async (batch: readonly Ended[], limit: number): Promise<void> => {
+    // What a handler showed last stays with its job, also when no pulse has come since.
+    await writeProgress(
+      batch.map(({ claim }) => claim),
+      { store, told: () => {} },
+    )
     const finish = await Promise.all(batch.map(async ({ claim, outcome }) => settler.withFollowUps({ run: claim.run, outcome })))
     if (limit === 0) return take(batch, { runs: [], finished: await store.finish(finish) }, clock.monotonic())
     const sentAt = clock.monotonic()

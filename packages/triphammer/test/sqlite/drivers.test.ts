@@ -60,7 +60,7 @@ describe.each(AVAILABLE)('the adapter of %s', (driver) => {
     expect(() => db.run('insert into t values (1)')).toThrow(expect.objectContaining({ code: 'STORE_UNAVAILABLE' }))
   })
 
-  it('STORE_BUSY, SCHEMA_MISSING, STORE_UNAVAILABLE: errors by the result code, the cause kept', () => {
+  it('STORE_BUSY, SCHEMA_MISSING, STORE_REFUSED: errors by the result code, the cause kept', () => {
     const file = freshFile()
     const [db, other] = [open(file, driver), open(file, driver)]
     db.exec('pragma busy_timeout = 0')
@@ -70,10 +70,10 @@ describe.each(AVAILABLE)('the adapter of %s', (driver) => {
     expect(() => db.exec('begin immediate')).toThrow(code('STORE_BUSY'))
     other.exec('rollback')
     expect(() => db.all('select * from triphammer_live')).toThrow(code('SCHEMA_MISSING'))
-    expect(() => db.all('select * from users')).toThrow(code('STORE_UNAVAILABLE'))
+    expect(() => db.all('select * from users')).toThrow(code('STORE_REFUSED'))
     db.run('insert into t values (1, 1)')
-    expect(() => db.run('insert into t values (1, 1)')).toThrow(code('STORE_UNAVAILABLE'))
-    expect(() => db.run('insert into t values (2, 1.5)')).toThrow(code('STORE_UNAVAILABLE'))
+    expect(() => db.run('insert into t values (1, 1)')).toThrow(code('STORE_REFUSED'))
+    expect(() => db.run('insert into t values (2, 1.5)')).toThrow(code('STORE_REFUSED'))
   })
 
   it('STORE_BUSY also for a transaction that read before another wrote', () => {
