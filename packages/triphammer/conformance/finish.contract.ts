@@ -100,6 +100,16 @@ forEachStore('finish', (open) => {
     expect(again).not.toHaveProperty('endedAt')
   })
 
+  it.each([
+    ['cancelled', { kind: 'cancelled', unstarted: true }],
+    ['failed', { kind: 'failed', error: failure(), unstarted: true }],
+  ] as const)('[I6] a run that ends %s before it started gives its attempt back and keeps no start', async (state, kind) => {
+    const opened = await open()
+    const ended = await finished(opened, kind)
+    expect(ended).toMatchObject({ state, attempt: 0, endedAt: opened.clock.now() })
+    expect(ended).not.toHaveProperty('startedAt')
+  })
+
   it('moments are whole milliseconds, however fine the worker measures', async () => {
     const opened = await open()
     const done = await finished(opened, { kind: 'completed' }, { startedMs: 1.234, endedMs: 2.345 })

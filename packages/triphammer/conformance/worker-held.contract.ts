@@ -59,7 +59,7 @@ forEachBench('held jobs', (open) => {
     permits.add(5)
     await bench.until(async () => (await bench.states())['completed'] === 2, 5_000)
     expect(starts).toEqual([ids[0], ids[4]])
-    expect(await bench.find(ids[1]!)).toMatchObject({ state: 'cancelled', error: { message: 'not needed' } })
+    expect(await bench.find(ids[1]!)).toMatchObject({ state: 'cancelled', attempt: 0, error: { message: 'not needed' } })
     expect(await bench.find(ids[2]!)).toMatchObject({ state: 'dead' })
     expect(await bench.find(ids[3]!)).toMatchObject({ state: 'pending', runAt: expect.toSatisfy((at: number) => at > bench.clock.now()) })
   })

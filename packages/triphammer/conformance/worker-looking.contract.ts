@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { defineTask } from '../src/core/task.ts'
+import type { WakeupsFacet } from '../src/store/facets.ts'
 import type { Store } from '../src/store/store.ts'
-import type { Claimed } from '../src/store/types.ts'
+import type { Claimed, ClaimRequest } from '../src/store/types.ts'
 import { handle } from '../src/worker/handler.ts'
 import { type Bench, createPermits, forEachBench, interpose, turns, work } from './worker.ts'
 
@@ -99,6 +100,50 @@ forEachBench('looking for work', (open) => {
   })
 })
 
+forEachBench('an empty claim', (open) => {
+  it('is no proof of an empty queue when the store says that something is due: runOnce looks again', async () => {
+    const bench = await open()
+    let elsewhere = 3
+    const store = interpose(bench.store, async (verb, call, [request]) => {
+      // Another handle was at the job, as stores with many writers have it; then it was free again.
+      const isOther = verb === 'claim' && (request as ClaimRequest).limit > 0 && elsewhere-- > 0
+      return isOther ? ({ runs: [], finished: [], dueInMs: 0 } satisfies Claimed) : call()
+    })
+    const { id } = await bench.jobs.enqueue(work, {})
+    const worker = bench.worker({ store, handlers: [handle(work, () => {})], poll: '1h' })
+    expect(await bench.settled(worker.runOnce(), 1_000)).toEqual({ started: 1 })
+    expect(await bench.find(id)).toMatchObject({ state: 'completed' })
+  })
+
+  it('does not outweigh a wake-up that came while it was under way', async () => {
+    const bench = await open()
+    const permits = createPermits()
+    const wakes: (() => void)[] = []
+    const wakeups: WakeupsFacet = {
+      subscribe(_, wake) {
+        wakes.push(wake)
+        return () => {}
+      },
+    }
+    const store = {
+      ...interpose(bench.store, async (verb, call) => {
+        const answer = await call()
+        if (verb === 'claim') await permits.take()
+        return answer
+      }),
+      facets: { ...bench.store.facets, wakeups },
+    }
+    let runs = 0
+    await bench.started({ store, handlers: [handle(work, () => void runs++)], poll: '1h' })
+    await bench.until(() => permits.waiting === 1) // the queue was empty, and the answer is on its way
+    await bench.jobs.enqueue(work, {})
+    for (const wake of wakes) wake()
+    permits.add(100)
+    await turns() // no time passes
+    expect(runs).toBe(1)
+  })
+})
+
 forEachBench('what a claim brings too late', (open) => {
   it('[I6] its queue was paused meanwhile: back at once, unstarted', async () => {
     const bench = await open()
@@ -123,7 +168,7 @@ forEachBench('what a claim brings too late', (open) => {
     expect(record).not.toHaveProperty('startedAt')
   })
 
-  it('a job that is to be cancelled: cancelled, unstarted', async () => {
+  it('[I6] a job that is to be cancelled: cancelled, unstarted', async () => {
     const bench = await open()
     let runs = 0
     const store = interpose(bench.store, async (verb, call) => {
@@ -137,6 +182,6 @@ forEachBench('what a claim brings too late', (open) => {
     await bench.started({ store, handlers: [handle(work, () => void runs++)] })
     await turns() // no time passes, so no pulse
     expect(runs).toBe(0)
-    expect(await bench.find(id)).toMatchObject({ state: 'cancelled', error: { message: 'not needed' } })
+    expect(await bench.find(id)).toMatchObject({ state: 'cancelled', attempt: 0, error: { message: 'not needed' } })
   })
 })

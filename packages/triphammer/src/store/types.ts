@@ -112,7 +112,10 @@ export type Outcome = OutcomeKind & {
   readonly spawn?: readonly NewJob[]
 }
 
-/** The kinds of {@link Outcome}. Delays are added to the store's clock; `at` is for a moment that the user named. */
+/**
+ * The kinds of {@link Outcome}. Delays are added to the store's clock; `at` is for a moment that the user named. `unstarted`
+ * says that the handler never started: the job ends, but the attempt is given back and no start is kept (invariant 6).
+ */
 export type OutcomeKind =
   | { readonly kind: 'completed'; readonly result?: string }
   | { readonly kind: 'retry'; readonly error: JobFailure; readonly delayMs: number; readonly at?: never }
@@ -123,8 +126,8 @@ export type OutcomeKind =
   | { readonly kind: 'release' }
   | { readonly kind: 'dead'; readonly error: JobFailure }
   | { readonly kind: 'timed_out'; readonly error: JobFailure }
-  | { readonly kind: 'cancelled'; readonly reason?: string }
-  | { readonly kind: 'failed'; readonly error: JobFailure }
+  | { readonly kind: 'cancelled'; readonly reason?: string; readonly unstarted?: true }
+  | { readonly kind: 'failed'; readonly error: JobFailure; readonly unstarted?: true }
 
 /** A job that something else ended, moved or let go. */
 export interface JobRef {
@@ -174,7 +177,11 @@ export interface Claimed {
   readonly runs: readonly Run[]
   /** Lines up with `finish`. */
   readonly finished: readonly FinishResult[]
-  /** Milliseconds until the next job of the queue falls due, if the store knows; a hint, not a promise. */
+  /**
+   * Milliseconds until the next job of the queue falls due, if the store knows; a hint, not a promise. 0 without any runs
+   * means that something is due which this call did not get, because another handle was at it: the caller looks again soon
+   * and does not take the queue for empty.
+   */
   readonly dueInMs?: number
 }
 

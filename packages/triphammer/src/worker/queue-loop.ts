@@ -98,6 +98,10 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   /** Not before this moment, unless something changes: the last look found nothing. */
   let lookAt = 0
   let foundNothing = false
+  /** It found nothing, and there is something all the same: the queue is not empty. */
+  let missed = false
+  /** Somebody has said since the last claim was sent that there may be work: its answer may be older than that. */
+  let woken = false
   let taken = 0
 
   // ── starting ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -145,7 +149,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   const answered = (ended: Ended, result: FinishResult): void => {
     const { claim, outcome, started } = ended
     if (result.state === 'cancel') {
-      outbox.push({ ...ended, outcome: asCancelled(outcome) })
+      outbox.push({ ...ended, outcome: { ...asCancelled(outcome), ...(started ? {} : UNSTARTED) } })
       return
     }
     drop(claim)
@@ -188,6 +192,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     const finish = await Promise.all(batch.map(async ({ claim, outcome }) => settler.withFollowUps({ run: claim.run, outcome })))
     if (limit === 0) return take(batch, { runs: [], finished: await store.finish(finish) }, clock.monotonic())
     const sentAt = clock.monotonic()
+    woken = false
     const { name, weights } = queue
     const claimed = await store.claim({
       session,
@@ -203,7 +208,8 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   }
   const look = ({ runs, dueInMs }: Claimed, limit: number): void => {
     gate.refund(queue.name, limit - runs.length)
-    foundNothing = runs.length === 0
+    foundNothing = runs.length === 0 && !woken
+    missed = foundNothing && dueInMs === 0
     if (foundNothing) lookAt = clock.monotonic() + Math.min(config.pollMs, Math.max(dueInMs ?? config.pollMs, SHORTEST_WAIT_MS))
   }
   const take = (batch: readonly Ended[], { runs, finished }: Claimed, sentAt: number): void => {
@@ -221,7 +227,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     taken++
     held.push(claim)
     if (stopping || paused) endUnstarted(claim, { kind: 'release' })
-    else if (run.cancelRequested) endUnstarted(claim, { kind: 'cancelled' })
+    else if (run.cancelRequested) endUnstarted(claim, { kind: 'cancelled', ...UNSTARTED })
   }
 
   const refused = (batch: readonly Ended[], error: unknown): void => {
@@ -268,12 +274,13 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
       for (let tries = 0; !abandoned.signal.aborted && !(stopping && claims.size === 0); ) tries = await turn(tries)
     },
     wake() {
+      woken = true
       foundNothing = false
       bell.ring()
     },
     claims: () => claims.values(),
     counts: () => ({ held: held.size, running: running.size, inHand: claims.size, taken }),
-    idle: () => claims.size === 0 && (foundNothing || paused),
+    idle: () => claims.size === 0 && ((foundNothing && !missed) || paused),
     hungry: () => foundNothing && !paused && !stopping && held.size + running.size < queue.concurrency,
     onState(claim, state) {
       if (claim.phase === 'ended') return // its finish will be answered for itself
@@ -283,10 +290,10 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
         case 'paused':
           return endUnstarted(claim, { kind: 'release' })
         case 'failed':
-          return endUnstarted(claim, { kind: 'failed', error: { name: 'Error', message: state.message } })
+          return endUnstarted(claim, { kind: 'failed', error: { name: 'Error', message: state.message }, ...UNSTARTED })
         case 'cancel':
           claim.active?.abort(new TriphammerError('CANCELLED', `job ${claim.run.id} is to be cancelled`))
-          return endUnstarted(claim, { kind: 'cancelled' })
+          return endUnstarted(claim, { kind: 'cancelled', ...UNSTARTED })
         case 'lost':
           return lose(claim)
       }
@@ -333,6 +340,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   return loop
 }
 
+const UNSTARTED = { unstarted: true } as const
 const APPLIED: FinishResult = { state: 'applied', ended: [], released: [] }
 const STALE: FinishResult = { state: 'stale', ended: [], released: [] }
 const LOST: LeaseState = { state: 'lost' }

@@ -106,6 +106,8 @@ const outcomeKind: fc.Arbitrary<OutcomeKind> = fc.oneof(
   fc.constant({ kind: 'release' as const }),
   fc.record({ kind: fc.constantFrom('dead' as const, 'timed_out' as const, 'failed' as const), error: failure }),
   optional(reason).map((why) => ({ kind: 'cancelled' as const, ...given('reason', why) })),
+  optional(reason).map((why) => ({ kind: 'cancelled' as const, unstarted: true as const, ...given('reason', why) })),
+  fc.record({ kind: fc.constant('failed' as const), error: failure, unstarted: fc.constant(true as const) }),
 )
 const outcome: fc.Arbitrary<OutcomeStep> = fc.record({
   run: number,

@@ -30,7 +30,7 @@ function finish(rows: Rows, outcome: Outcome, now: number): FinishResult['state'
 }
 
 function settle(row: RunningRow, outcome: Outcome, now: number): Row {
-  const started = { ...row, startedAt: later(row.lease.claimedAt, outcome.startedMs ?? 0) }
+  const started = isUnstarted(outcome) ? refunded(row) : { ...row, startedAt: later(row.lease.claimedAt, outcome.startedMs ?? 0) }
   const endedAt = outcome.endedMs === undefined ? now : later(row.lease.claimedAt, outcome.endedMs)
   switch (outcome.kind) {
     case 'completed':
@@ -50,6 +50,10 @@ function settle(row: RunningRow, outcome: Outcome, now: number): Row {
   }
 }
 
+function isUnstarted(outcome: Outcome): boolean {
+  return 'unstarted' in outcome && outcome.unstarted === true
+}
+
 /** The row of a job that waits to run (again) at `runAt`, held by nobody. */
 export function waiting(row: Row, runAt: number): Row {
   return { ...row, state: 'pending', runAt, lease: undefined, cancel: undefined }
@@ -61,6 +65,6 @@ export function ended(row: Row, state: FinalState, endedAt: number): Row {
 }
 
 // As if the claim had not been: the attempt does not count and nothing has started.
-function refunded(row: Row): Row {
+function refunded<AnyRow extends Row>(row: AnyRow): AnyRow {
   return { ...row, attempt: row.attempt - 1, startedAt: undefined }
 }

@@ -86,14 +86,14 @@ function complete({ db, now }: Write, outcome: Outcome, result: string | undefin
 const FAIL = `insert or replace into triphammer_ended
   (id, state, queue, task, priority, run_at, created_at, attempt, max_attempts, started_at, ended_at,
    timeout_ms, retain_ms, retry, error, progress, payload)
-  select id, ?, queue, task, priority, run_at, created_at, attempt, max_attempts, ${STARTED}, ${ENDED},
+  select id, ?, queue, task, priority, run_at, created_at, attempt - ?, max_attempts, ${STARTED}, ${ENDED},
    timeout_ms, retain_ms, retry, ?, progress, payload
   from triphammer_live where `
 
 function fail({ db, now }: Write, outcome: Outcome, state: string, error: string, fence: string): boolean {
   const { id, token } = outcome.lease
   const [started, ended] = times(outcome)
-  if (db.run(FAIL + fence, [state, started, ended, now, error, id, token]) === 0) return false
+  if (db.run(FAIL + fence, [state, isUnstarted(outcome) ? 1 : 0, started, ended, now, error, id, token]) === 0) return false
   db.run('delete from triphammer_live where id = ?', [id])
   return true
 }
@@ -105,6 +105,12 @@ function cancel(write: Write, outcome: Outcome, reason: string | undefined): boo
   return fail(write, outcome, 'cancelled', JSON.stringify(cancelFailure(reason ?? cancelReason(row))), HELD)
 }
 
-function times({ startedMs = 0, endedMs }: Outcome): [started: number, ended: SqliteValue] {
-  return [Math.ceil(startedMs), endedMs === undefined ? null : Math.ceil(endedMs)]
+// Nothing plus the claim is nothing: what never started has no start.
+function times(outcome: Outcome): [started: SqliteValue, ended: SqliteValue] {
+  const { startedMs = 0, endedMs } = outcome
+  return [isUnstarted(outcome) ? null : Math.ceil(startedMs), endedMs === undefined ? null : Math.ceil(endedMs)]
+}
+
+function isUnstarted(outcome: Outcome): boolean {
+  return 'unstarted' in outcome && outcome.unstarted === true
 }
