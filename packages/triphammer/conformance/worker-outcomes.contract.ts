@@ -226,6 +226,14 @@ forEachBench('the outcomes of a run', (open) => {
     expect((await runOne(bench, () => retryAfter('2m'))).record).toMatchObject({ state: 'pending', attempt: 1 })
   })
 
+  it('what passes itself off as an outcome and is none does not complete the job', async () => {
+    const bench = await open()
+    const forged = Object.assign(new Error('later'), { [Symbol.for('triphammer.signal')]: { kind: 'snooze', delayMs: Number.NaN } })
+    const { record } = await runOne(bench, () => Promise.reject(forged))
+    expect(record).toMatchObject({ state: 'dead', attempt: 1, error: { code: 'INVALID_DURATION' } })
+    expect(bench.logged).toContainEqual(expect.objectContaining({ level: 'error', message: expect.stringContaining('no outcome') }))
+  })
+
   it('start and end are those of the handler, however long the job was held and its outcome waited', async () => {
     const bench = await open()
     const ids = (await bench.jobs.enqueueMany(work, Array.from({ length: 4 }))).map(({ id }) => id)

@@ -43,7 +43,10 @@ export function judge(failed: FailedAttempt): Verdict {
 
 function nextDelay({ policy, attempt, error, random }: FailedAttempt): { delayMs: number | undefined; policyError?: unknown } {
   try {
-    return { delayMs: retryDelay(policy, attempt, error, random) }
+    const delayMs = retryDelay(policy, attempt, error, random)
+    // A stored policy that was changed from outside may come to no number.
+    if (Number.isNaN(delayMs)) throw new TypeError('the retry policy is none')
+    return { delayMs }
   } catch (policyError) {
     return { delayMs: retryDelay(DEFAULT_RETRY, attempt, error, random), policyError }
   }

@@ -1,4 +1,5 @@
 import { isTriphammerError, TriphammerError } from '../core/errors.ts'
+import { toFailure } from '../core/failure.ts'
 import { type JobOutcome, signalledOutcome } from '../core/outcome.ts'
 import { DEFAULT_RETRY } from '../core/retry.ts'
 import { judge } from '../core/verdict.ts'
@@ -99,6 +100,10 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
     try {
       return encodeOutcome(outcome, maxBytes)
     } catch (cause) {
+      if (outcome.kind !== 'completed') {
+        attempt.log.error({ error: cause }, 'what the handler threw is no outcome that can be written; the job is dead')
+        return { kind: 'dead', error: toFailure(cause) }
+      }
       // The work is done: failing the run would do it again.
       const error = new TriphammerError('RESULT_INVALID', `job ${attempt.run.id} completed, but its result cannot be kept`, { cause })
       attempt.log.error({ error }, error.message)

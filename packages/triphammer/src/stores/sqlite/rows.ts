@@ -51,7 +51,7 @@ export function recordOf(row: SqliteRow): JobRecord {
     ...optional('endedAt', 'ended_at', number),
     ...optional('leaseUntil', 'lease_until', number),
     ...policyOf(row),
-    ...optional('error', 'error', json<JobFailure>),
+    ...optional('error', 'error', failureOf),
     ...optional('result', 'result', text),
     ...optional('progress', 'progress', text),
     ...optional('cancelRequested', 'cancel', () => true as const),
@@ -64,10 +64,24 @@ export function refOf(row: SqliteRow): JobRef {
 }
 
 function policyOf(row: SqliteRow): Pick<Run, 'timeoutMs' | 'retry' | 'retainMs'> {
+  const retry = row['retry'] === null ? undefined : readable<RetryPolicy>(row, 'retry')
   return {
     ...(row['timeout_ms'] === null ? {} : { timeoutMs: number(row, 'timeout_ms') }),
-    ...(row['retry'] === null ? {} : { retry: json<RetryPolicy>(row, 'retry') }),
+    ...(retry ? { retry } : {}),
     ...(row['retain_ms'] === null ? {} : { retainMs: number(row, 'retain_ms') }),
+  }
+}
+
+function failureOf(row: SqliteRow, column: string): JobFailure {
+  return readable<JobFailure>(row, column) ?? { name: 'Error', message: text(row, column) }
+}
+
+// A row that somebody changed by hand must not hide the others.
+function readable<Value>(row: SqliteRow, column: string): Value | undefined {
+  try {
+    return json<Value>(row, column)
+  } catch {
+    return undefined
   }
 }
 
@@ -103,5 +117,5 @@ export function cancelJson(reason: string | undefined): string {
 
 /** The reason in the JSON of a request to cancel. */
 export function cancelReason(row: SqliteRow): string | undefined {
-  return row['cancel'] === null ? undefined : json<{ readonly reason?: string }>(row, 'cancel').reason
+  return row['cancel'] === null ? undefined : readable<{ readonly reason?: string }>(row, 'cancel')?.reason
 }
