@@ -66,13 +66,16 @@ export function createEnqueuer({ store, hooks, clock, ids, payloadBytes }: Enque
 
   // A reply that got lost leaves it open whether the jobs are in: the ids were made here, so saying it again is harmless.
   const writeSafely = async (jobs: readonly NewJob[]): Promise<readonly EnqueueResult[]> => {
-    const given = new Set(jobs.filter((job) => job.repeat).map((job) => job.id))
     for (let tries = 0; ; tries++) {
       try {
         if (tries === 0) return await write(jobs, undefined)
         const repeated = jobs.map((job): NewJob => ({ ...job, repeat: true }))
         const results = await write(repeated, undefined)
-        return results.map((result) => (given.has(result.id) ? result : { id: result.id, status: 'inserted' }))
+        // A duplicate of an id that nobody chose is the job of a call whose reply was lost.
+        return results.map((result, i) => {
+          const job = jobs[i]!
+          return result.status === 'duplicate' && result.id === job.id && !job.repeat ? { id: job.id, status: 'inserted' } : result
+        })
       } catch (error) {
         if (tries >= LOST_REPLY_RETRIES || !isTriphammerError(error, 'STORE_UNAVAILABLE')) throw error
         await sleep(clock, LOST_REPLY_WAIT_MS * 2 ** tries)

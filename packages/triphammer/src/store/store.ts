@@ -80,7 +80,8 @@ export interface Store {
    * The user's own transaction, recognised by its shape.
    *
    * @throws TriphammerError `TX_UNSUPPORTED`: not a connection of this store's kind, or of another database;
-   * `TX_NOT_OPEN`: no transaction is open on it
+   * `TX_NOT_OPEN`: no transaction is open on it. A store that has to ask its server for that says so not here but at the
+   * first verb that uses the transaction.
    */
   adopt(foreign: unknown): StoreTx
   /**
