@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import type { Level, Weights } from '../src/core/priority.ts'
-import { LEVEL_PRIORITY, LEVELS } from '../src/core/priority.ts'
+import { DEFAULT_WEIGHTS, LEVEL_PRIORITY, LEVELS, levelOf, parseWeights } from '../src/core/priority.ts'
+import type { Outcome } from '../src/store/types.ts'
+import { request } from './builders.ts'
 import { forEachStore, type Opened } from './harness.ts'
 
 const ONLY_LOW: Weights = { critical: 0, high: 0, normal: 0, low: 1, background: 0 }
@@ -87,18 +89,35 @@ forEachStore('claim by weight', (open) => {
     expect(await opened.claim({ weights: ONLY_LOW })).toHaveLength(5)
   })
 
-  it('is even-handed: each level is picked as often as its weight says', async () => {
-    const opened = await open()
-    await addLevels(opened, 600, ['high', 'low'])
-    const weights: Weights = { ...NONE, high: 3, low: 1 }
-    const picked: Level[] = []
-    for (let n = 0; n < 400; n++) {
-      const [run] = await opened.claim({ weights, limit: 1 })
-      picked.push(run!.priority === LEVEL_PRIORITY.high ? 'high' : 'low')
+  // What is claimed is handed back with the next claim, so that every level has work all the time.
+  async function picks(opened: Opened, weights: Weights, levels: readonly Level[], times: number): Promise<ReadonlyMap<Level, number>> {
+    await addLevels(opened, 2, levels)
+    const picked = new Map<Level, number>(levels.map((level) => [level, 0]))
+    let finish: readonly Outcome[] = []
+    for (let n = 0; n < times; n++) {
+      const { runs } = await opened.store.claim(request({ weights, limit: 1, finish }))
+      const level = levelOf(runs[0]!.priority)
+      picked.set(level, picked.get(level)! + 1)
+      finish = runs.map(({ lease }) => ({ lease, kind: 'release' }))
     }
-    // 300 are expected, with a standard deviation of 8.7: seven of them to each side.
-    const high = picked.filter((level) => level === 'high').length
-    expect(high).toBeGreaterThan(240)
-    expect(high).toBeLessThan(360)
+    return picked
+  }
+
+  it.each<readonly [string, Weights, readonly Level[]]>([
+    ['the default weights, on all levels', DEFAULT_WEIGHTS, LEVELS],
+    ['only the levels with work count', DEFAULT_WEIGHTS, ['normal', 'background']],
+    ['a level that was left out weighs 1', parseWeights({ high: 3 }), ['critical', 'high', 'low']],
+    ['a level of weight 0 is left alone while others have work', parseWeights({ critical: 0, high: 2, low: 0 }), LEVELS],
+    ['fractions are weights too', parseWeights({ high: 0.5, low: 0.25 }), ['high', 'low']],
+  ])('is even-handed: each level is picked as often as its weight says (%s)', async (_, weights, levels) => {
+    const times = 500
+    const picked = await picks(await open(), weights, levels, times)
+    const total = levels.reduce((sum, level) => sum + weights[level], 0)
+    for (const level of levels) {
+      const share = weights[level] / total
+      // Six standard deviations to each side: hardly one run in a million fails without a reason.
+      const spread = 6 * Math.sqrt(times * share * (1 - share))
+      expect(Math.abs(picked.get(level)! - times * share), level).toBeLessThanOrEqual(spread)
+    }
   })
 })
