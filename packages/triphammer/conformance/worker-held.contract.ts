@@ -146,6 +146,26 @@ forEachBench('held jobs', (open) => {
     permits.add(2)
   })
 
+  it('stay where they are when the other worker has found nothing, but has no slot to spare either', async () => {
+    const bench = await open()
+    const { plugin, types } = eavesdrop()
+    const { permits } = await blocked(bench, 4, [plugin])
+    const long = defineTask('long')
+    await bench.jobs.enqueue(long, {})
+    const other = await bench.started({
+      store: await bench.another(),
+      handlers: [handle(long, () => permits.take()), handle(work, () => {})],
+      queues: { default: 1 },
+    })
+    await bench.until(() => other.stats().running === 1)
+    await bench.clock.advance('20s')
+    await turns()
+    expect(types()).not.toContain('job.released')
+    expect(other.stats()).toMatchObject({ running: 1, held: 0 })
+    permits.add(5)
+    await bench.until(async () => (await bench.states())['completed'] === 5)
+  })
+
   it('stay where they are, however long, when nobody else is idle', async () => {
     const bench = await open()
     const { plugin, types } = eavesdrop()

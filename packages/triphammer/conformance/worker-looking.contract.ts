@@ -74,6 +74,20 @@ forEachBench('looking for work', (open) => {
     expect(starts).toEqual([dueAt])
   })
 
+  it('within a pulse of a resume, however seldom it polls and although nothing wakes it', async () => {
+    const bench = await open()
+    let runs = 0
+    await bench.started({ store: silent(bench).store, handlers: [handle(work, () => void runs++)], poll: '1h' })
+    await bench.clock.advance('3s') // it has found nothing, and does not look for an hour
+    await bench.jobs.pause('default')
+    await bench.clock.advance('3s')
+    await bench.jobs.enqueue(work, {})
+    await bench.jobs.resume('default')
+    await turns()
+    expect(runs).toBe(0)
+    await bench.until(() => runs === 1, 1_000)
+  })
+
   it('for its own tasks alone: others stay for whoever handles them', async () => {
     const bench = await open()
     const other = defineTask('other')
