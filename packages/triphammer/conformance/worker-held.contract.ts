@@ -51,7 +51,8 @@ forEachBench('held jobs', (open) => {
 
   it('are confirmed before they start: cancelled, killed, retried by a person, they do not', async () => {
     const bench = await open()
-    const { ids, permits, starts } = await blocked(bench, 5)
+    const { plugin, heard } = eavesdrop()
+    const { ids, permits, starts } = await blocked(bench, 5, [plugin])
     await bench.clock.advance(150)
     await bench.jobs.cancel(ids[1]!, { reason: 'not needed' })
     await bench.jobs.kill(ids[2]!)
@@ -62,6 +63,9 @@ forEachBench('held jobs', (open) => {
     expect(await bench.find(ids[1]!)).toMatchObject({ state: 'cancelled', attempt: 0, error: { message: 'not needed' } })
     expect(await bench.find(ids[2]!)).toMatchObject({ state: 'dead' })
     expect(await bench.find(ids[3]!)).toMatchObject({ state: 'pending', runAt: expect.toSatisfy((at: number) => at > bench.clock.now()) })
+    const told = (id: string | undefined): readonly string[] =>
+      heard.filter(({ event }) => 'job' in event && event.job.id === id).map(({ type }) => type)
+    expect(ids.slice(1, 4).map(told)).toEqual([['job.cancelled'], ['job.lost'], ['job.lost']])
   })
 
   it('[I6] are given back when their queue is paused just before they start', async () => {
