@@ -43,6 +43,8 @@ export interface DatabaseEvents {
   opened(): void
   /** A write has been committed that may have brought work into these queues. */
   committed(queues: ReadonlySet<string>): void
+  /** A write has waited so many milliseconds for the lock, and got it or gave up. */
+  waited(ms: number): void
 }
 
 /** Makes a {@link Database}; nothing is opened yet. */
@@ -107,13 +109,18 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
       }),
     async write(work) {
       const woken = new Set<string>()
+      const from = clock.monotonic()
       const value = await bare((db) => {
         woken.clear()
         return transact(db, () => {
+          events.waited(clock.monotonic() - from)
           const now = clock.now()
           schema.ensure(db, now)
           return work({ db, now, wake: (queue) => void woken.add(queue) })
         })
+      }).catch((error: unknown) => {
+        events.waited(clock.monotonic() - from)
+        throw error
       })
       if (woken.size > 0) events.committed(woken)
       return value

@@ -13,7 +13,7 @@ import { finishRuns } from './finish.ts'
 import { maintain, needsMaintenance, truncateWal } from './maintain.ts'
 import { parseSqliteOptions, type Settings, type SqliteOptions } from './options.ts'
 import { listQueues, setQueue } from './queues.ts'
-import { expiredRuns, reclaimRuns } from './reclaim.ts'
+import { createReclaimer } from './reclaim.ts'
 import { applyPending, createSchemaKeeper, readStatus, refuseNewer } from './schema.ts'
 import { transact } from './transact.ts'
 import { createTransactions } from './transactions.ts'
@@ -33,11 +33,16 @@ import type { Write } from './write.ts'
  */
 export function sqlite(file: string, options: SqliteOptions = {}): Store {
   const settings = parseSqliteOptions(file, options)
-  const { ids } = settings
+  const { clock, ids } = settings
   const schema = createSchemaKeeper(settings.file, settings.migrate)
 
-  const wakeups = createWakeups(settings.isMemory ? undefined : settings.file, settings.clock, () => writtenByOthers())
-  const database = createDatabase(settings, schema, { opened: () => wakeups.arm(), committed: wakeups.notify })
+  const wakeups = createWakeups(settings.isMemory ? undefined : settings.file, clock, () => writtenByOthers())
+  const database = createDatabase(settings, schema, {
+    opened: () => wakeups.arm(),
+    committed: wakeups.notify,
+    waited: (ms) => reclaimer.waited(ms),
+  })
+  const reclaimer = createReclaimer({ database, clock, ids })
   const writtenByOthers = otherWriters(database)
   const transactions = createTransactions({ settings, database, schema, committed: wakeups.notify })
   // Within a user's transaction everything happens before the call returns: a synchronous driver cannot wait.
@@ -83,10 +88,7 @@ export function sqlite(file: string, options: SqliteOptions = {}): Store {
         return lookAtLeases(w.db, leases)
       })
     },
-    async reclaim(request) {
-      const expired = await database.read((db, now) => expiredRuns(db, now, request).length > 0)
-      return expired ? database.write((w) => reclaimRuns(w, ids, request)) : []
-    },
+    reclaim: reclaimer.reclaim,
     async beat(session) {
       const { beat, writes } = await database.read((db, now) => ({
         beat: readBeat(db, now, session),
