@@ -7,7 +7,7 @@ import { type Claim, leaseOf } from './claim.ts'
  * Jobs of one queue that are claimed and have not started, in the order in which they will.
  *
  * A job that has waited is not started on the strength of an old claim: its lease may be lost, its queue paused, it may be
- * cancelled. `next` gives only jobs that the store has confirmed a moment ago; otherwise it asks, once for all that wait,
+ * cancelled. `next` gives only jobs that the store has confirmed a moment ago and whose leases go on; otherwise it asks, once for all that wait,
  * and rings when it knows.
  */
 export interface HeldJobs {
@@ -25,6 +25,7 @@ export interface HeldJobs {
 export interface HeldJobsOptions {
   readonly store: Store
   readonly clock: Clock
+  readonly leaseMs: number
   /** The store's answer about a job that waits. A job that may not start is taken out by whoever handles it. */
   readonly onState: (claim: Claim, state: LeaseState) => void
   /** Jobs were confirmed: `next` may have one. */
@@ -37,18 +38,25 @@ export interface HeldJobsOptions {
 const MOMENT_MS = 100
 
 /** Makes {@link HeldJobs}. */
-export function createHeldJobs({ store, clock, onState, onConfirmed, onFailure }: HeldJobsOptions): HeldJobs {
+export function createHeldJobs({ store, clock, leaseMs, onState, onConfirmed, onFailure }: HeldJobsOptions): HeldJobs {
   let held: Claim[] = []
   let asking = false
+
+  // By our own count, from before the call that made it: an answer may have lain for minutes while the process was suspended.
+  const mayHaveRunOut = ({ renewedAt }: Claim): boolean => clock.monotonic() - renewedAt >= leaseMs
 
   const confirm = async (): Promise<void> => {
     for (let tries = 0; held.length > 0; tries++) {
       const asked = [...held]
+      const sentAt = clock.monotonic()
+      // To look is not enough then: a lease that has run out is held until somebody takes the job, which may be the next moment.
+      const extend = asked.some(mayHaveRunOut)
       try {
-        const states = await store.extend(asked.map(leaseOf), {})
+        const states = await store.extend(asked.map(leaseOf), extend ? { leaseMs } : {})
         const now = clock.monotonic()
         asked.forEach((claim, i) => {
           claim.confirmedAt = now
+          if (extend) claim.renewedAt = sentAt
           if (claim.phase === 'held') onState(claim, states[i]!)
         })
         return
@@ -66,7 +74,7 @@ export function createHeldJobs({ store, clock, onState, onConfirmed, onFailure }
     next() {
       const [first] = held
       if (!first || asking) return undefined
-      if (clock.monotonic() - first.confirmedAt <= MOMENT_MS) return held.shift()
+      if (clock.monotonic() - first.confirmedAt <= MOMENT_MS && !mayHaveRunOut(first)) return held.shift()
       asking = true
       void confirm().finally(() => {
         asking = false

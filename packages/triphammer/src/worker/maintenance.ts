@@ -1,6 +1,7 @@
 import { expiredOutcome, type Settler } from '../extend/settle.ts'
 import type { Run, SessionId } from '../store/types.ts'
 import type { WorkerConfig } from './options.ts'
+import type { Outage } from './outage.ts'
 
 /**
  * What every worker does for all: no leader is needed, since each pass is bounded and idempotent and the store hands an
@@ -15,19 +16,30 @@ export interface Maintenance {
 
 const RECLAIM_SLICE = 100
 const CLEAN_SLICE = 1_000
+/** So often in a row a pass is put off: four passes are about a lease. */
+const PUT_OFF_MAX = 4
 
 /** Makes {@link Maintenance}. */
 export function createMaintenance(options: {
   readonly config: WorkerConfig
   readonly settler: Settler
   readonly session: SessionId
+  readonly outage: Outage
 }): Maintenance {
-  const { config, settler, session } = options
+  const { config, settler, session, outage } = options
   const { store, log, leaseMs, handlers, policy } = config
   const attemptsOf = ({ task, maxAttempts }: Run): number =>
     handlers.has(task) ? Math.min(maxAttempts, policy.maxAttempts ?? maxAttempts) : maxAttempts
+  let putOff = 0
+  // When the store has been away the leases of live workers may have run out too. Before theirs are taken they are given
+  // half a lease to extend them, but a store that fails now and then keeps no crashed job for ever.
+  const isTooSoon = (): boolean => {
+    putOff = outage.quietMs() < leaseMs / 2 && putOff < PUT_OFF_MAX ? putOff + 1 : 0
+    return putOff > 0
+  }
   return {
     async reclaim() {
+      if (isTooSoon()) return
       for (;;) {
         const runs = await store.reclaim({ session, limit: RECLAIM_SLICE, leaseMs })
         if (runs.length === 0) return

@@ -19,6 +19,8 @@ export interface Outage {
   /** The wait after a failure that is no fault of the store. */
   wait(tries: number): number
   succeeded(): void
+  /** Milliseconds since the last failure; infinite when there was none. */
+  quietMs(): number
 }
 
 const FIRST_WAIT_MS = 100
@@ -45,10 +47,12 @@ export function createOutage(options: {
 }): Outage {
   const { clock, ids, log, events, fatal } = options
   let away = false
+  let failedAt = Number.NEGATIVE_INFINITY
   const wait = (tries: number): number => Math.min(FIRST_WAIT_MS * 2 ** Math.min(tries, 10), LONGEST_WAIT_MS) * (0.5 + ids.random() / 2)
   return {
     wait,
     failed(error, tries) {
+      failedAt = clock.monotonic()
       if (isFatal(error)) fatal(error)
       if (!away) {
         away = true
@@ -63,5 +67,6 @@ export function createOutage(options: {
       log.warn({}, 'the store is back')
       events.emit('store.available', { at: clock.now() })
     },
+    quietMs: () => clock.monotonic() - failedAt,
   }
 }

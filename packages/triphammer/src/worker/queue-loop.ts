@@ -86,6 +86,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   const held = createHeldJobs({
     store,
     clock,
+    leaseMs: config.leaseMs,
     onState: (claim, state) => loop.onState(claim, state),
     onConfirmed: () => startMore(),
     onFailure: (error, tries) => sleep(clock, outage.failed(error, tries), abandoned.signal),

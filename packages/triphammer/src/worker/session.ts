@@ -84,7 +84,7 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
   )
   const keeper = createLeaseKeeper({ store, clock, leaseMs: config.leaseMs, loops })
   const pulse = createPulse({ config, session: id, startedAt: clock.now(), loops, keeper, outage })
-  const maintenance = createMaintenance({ config, settler, session: id })
+  const maintenance = createMaintenance({ config, settler, session: id, outage })
 
   const jittered = (ms: number): number => ms * (0.75 + ids.random() / 2)
   const serve = (): Promise<unknown> => {
