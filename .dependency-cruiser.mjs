@@ -69,9 +69,9 @@ export default {
     },
     {
       name: 'examples-use-public-entries',
-      comment: 'An example shows what a user can write.',
+      comment: 'An example shows what a user can write; a benchmark measures what a user gets.',
       severity: 'error',
-      from: { path: '^examples/', pathNot: '[.]test[.]ts$' },
+      from: { path: '^(examples|bench)/', pathNot: '[.]test[.]ts$' },
       to: { path: '^packages/', pathNot: '^packages/triphammer/dist/[^/]+$' },
     },
     {
@@ -84,7 +84,7 @@ export default {
   options: {
     // What is built is where examples end, and is not looked at itself.
     doNotFollow: { path: '(^|/)(node_modules|dist)/' },
-    exclude: { path: '^(examples|tools)/dist/' },
+    exclude: { path: '^(examples|tools|bench)/dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

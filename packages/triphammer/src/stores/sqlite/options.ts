@@ -23,8 +23,9 @@ export interface SqliteOptions {
   /** Default: random ids by the store's clock. */
   readonly ids?: Ids
   /**
-   * Default: `node:sqlite` where Node has it (22.13), else libsql, else better-sqlite3; or the driver of the first
-   * connection whose transaction is used. A process should open one database with one driver only.
+   * Default: `node:sqlite` where Node has it (22.13), else libsql, else better-sqlite3; or that of the first connection whose
+   * transaction is used, if the store has not been used before. Name the driver of your application when it is another than
+   * `node:sqlite`: connections of any other are refused (`TX_UNSUPPORTED`), since two copies of SQLite in one process lose writes.
    */
   readonly driver?: SqliteDriverName
   /** Maintenance truncates a write-ahead log that is larger, in bytes (default 64 MiB). */

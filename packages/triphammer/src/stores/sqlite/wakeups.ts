@@ -3,8 +3,8 @@ import type { Clock, Timer } from '../../core/clock.ts'
 import type { WakeupsFacet } from '../../store/facets.ts'
 
 const PROBE_MS = 250
-// A commit can be seen once its log has been flushed, while the watch reports the writing before: nearly all reports came
-// 0.5 to 18 ms too early (measured). So one report is followed by looks, over a tenth of a second, until one sees it.
+// A commit can be seen once its log has been flushed, while the watch reports the writing before: nearly all reports came too
+// early (docs/adr/sqlite-wakeups.md). So one report is followed by looks, over a tenth of a second, until one sees it.
 const LOOKS_MS = [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 8, 10, 12, 15, 20]
 
 /** Tells subscribers that there may be work. */
