@@ -118,6 +118,16 @@ forEachClient('client: a reply that got lost', (open) => {
     expect((await jobs.list()).jobs).toMatchObject([{ id, state: 'completed', attempt: 1 }])
   })
 
+  it('[I9] of a job with an id of its own: whether it was new is not made up', async () => {
+    const { store, jobs, clientWith } = await open()
+    const id = '01890a5d-ac96-774b-bcce-b302099a8057'
+    await jobs.enqueue(sendEmail, 'first', { id })
+    const unlucky = clientWith({ store: losingReplies(store, 1), clock: hastyClock() })
+    const results = await unlucky.enqueueMany([sendEmail.with('second', { id }), sendEmail.with('third')])
+    expect(results.map(({ status }) => status)).toEqual(['duplicate', 'inserted'])
+    expect((await jobs.list({}, { order: 'oldest' })).jobs.map(({ payload }) => payload)).toEqual(['first', 'third'])
+  })
+
   it('[I9] 2,500 jobs are in once', async () => {
     const { store, jobs, clientWith } = await open()
     const unlucky = clientWith({ store: losingReplies(store, 1), clock: hastyClock() })

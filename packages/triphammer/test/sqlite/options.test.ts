@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type SqliteOptions, sqlite } from '../../src/sqlite.ts'
-import { freshFile, storeOn } from './place.ts'
+import { freshFile, storeOn, type userDb } from './place.ts'
 
 describe('sqlite(file, options)', () => {
   it.each([
@@ -18,6 +18,20 @@ describe('sqlite(file, options)', () => {
 
   it.each([undefined, null, 42, '', 'file:jobs.db', 'jobs\u0000.db'])('INVALID_OPTION: the file %j', (file) => {
     expect(() => sqlite(file as string)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
+  })
+
+  // SQLite's own numbers: 2 is full, 1 is normal.
+  it.each<readonly [SqliteOptions, number]>([
+    [{}, 2],
+    [{ synchronous: 'full' }, 2],
+    [{ synchronous: 'normal' }, 1],
+  ])('%j: what was acknowledged is flushed as that says (%d), into a write-ahead log', async (options, expected) => {
+    const store = storeOn(freshFile(), options)
+    await store.transaction(async (tx) => {
+      const db = tx.db as ReturnType<typeof userDb>
+      expect(db.prepare('pragma synchronous').all()).toMatchObject([{ synchronous: expected }])
+      expect(db.prepare('pragma journal_mode').all()).toMatchObject([{ journal_mode: 'wal' }])
+    })
   })
 
   it('opens nothing before the first call, and makes the folders then', async () => {
