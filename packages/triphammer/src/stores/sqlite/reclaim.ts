@@ -78,8 +78,8 @@ function expiredRuns(db: SqliteConnection, now: number, { queues, limit }: Recla
   return db.all(EXPIRED, [now, names, names, limit]).map((row) => ({ id: text(row, 'id'), session: text(row, 'session') }))
 }
 
-// Leases expired runs to the caller; the attempt and its start stay as they are.
-function reclaimRuns(write: Write, ids: Ids, request: ReclaimRequest): readonly Run[] {
+/** Leases expired runs to the caller; the attempt and its start stay as they are. */
+export function reclaimRuns(write: Write, ids: Ids, request: ReclaimRequest): readonly Run[] {
   const expired = expiredRuns(write.db, write.now, request)
   if (expired.length === 0) return []
   const token = ids.next()
