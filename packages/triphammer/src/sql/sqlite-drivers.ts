@@ -30,7 +30,12 @@ export function loadDriver(wanted: SqliteDriverName | undefined): SqliteDriver {
     }
   }
   const what = wanted === undefined ? 'no SQLite driver was found' : `the SQLite driver ${wanted} was not found`
-  throw new TriphammerError('DRIVER_MISSING', `${what}: ${wayOut(wanted)}`, { cause: failures.at(-1) })
+  throw new TriphammerError('DRIVER_MISSING', `${what}: ${wayOut(wanted)}`, { cause: causeOf(failures) })
+}
+
+// A driver that is there and cannot be loaded would be hidden behind the next, which is merely not there.
+function causeOf(failures: readonly unknown[]): unknown {
+  return failures.length > 1 ? new AggregateError(failures, failures.map((failure) => (failure as Error).message).join('; ')) : failures[0]
 }
 
 const LOADERS: Readonly<Record<SqliteDriverName, () => SqliteClass | undefined>> = {

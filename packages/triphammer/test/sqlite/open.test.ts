@@ -82,4 +82,19 @@ describe('opening', () => {
     )
     expect(await child.ended).toBe('DRIVER_MISSING true\nDRIVER_MISSING true\n')
   })
+
+  it('DRIVER_MISSING: a driver that is there and cannot be loaded is told among the causes', async () => {
+    const file = freshFile('copy')
+    cpSync(DIST, join(file, 'dist'), { recursive: true })
+    mkdirSync(join(file, 'node_modules/libsql'), { recursive: true })
+    writeFileSync(join(file, 'node_modules/libsql/index.js'), "throw new Error('the binding is for another machine')")
+    const child = runChild(
+      `process.getBuiltinModule = () => undefined
+       const error = await sqlite(args[0]).admin.count({}).catch((error) => error)
+       console.log(error.code, error.cause.message.includes('the binding is for another machine'))`,
+      [join(file, 'jobs.db')],
+      { dist: join(file, 'dist/') },
+    )
+    expect(await child.ended).toBe('DRIVER_MISSING true\n')
+  })
 })
