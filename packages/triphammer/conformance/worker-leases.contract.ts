@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { isTriphammerError } from '../src/core/errors.ts'
-import type { EnqueueOptions } from '../src/core/task.ts'
+import { defineTask, type EnqueueOptions } from '../src/core/task.ts'
 import type { Plugin } from '../src/extend/plugin.ts'
 import type { JobId } from '../src/store/types.ts'
 import { handle } from '../src/worker/handler.ts'
@@ -148,6 +148,17 @@ forEachBench('jobs of crashed workers', (open) => {
     await bench.until(async () => (await bench.states())['dead'] === 2, 20_000)
     for (const id of [last, lowered]) expect(await bench.find(id)).toMatchObject({ attempt: 1, error: { code: 'LEASE_EXPIRED' } })
     expect(runs).toBe(0)
+  })
+
+  it('of tasks that the worker does not handle: by their own attempts, its limit is none of theirs', async () => {
+    const bench = await open()
+    const { id } = await bench.jobs.enqueue(defineTask('foreign'), {}, { maxAttempts: 2 })
+    await bench.claim({ limit: 1 })
+    const own = await crashed(bench, { maxAttempts: 2 })
+    await bench.clock.advance('61s')
+    await bench.started({ handlers: [handle(work, () => {})], maxAttempts: 1 })
+    await bench.until(async () => (await bench.find(own))?.state === 'dead', 20_000)
+    expect(await bench.find(id)).toMatchObject({ state: 'pending', attempt: 1 })
   })
 
   it('cancelled when a cancel had been requested', async () => {

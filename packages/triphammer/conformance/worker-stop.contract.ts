@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { sleep } from '../src/core/clock.ts'
 import { isTriphammerError } from '../src/core/errors.ts'
 import type { WakeupsFacet } from '../src/store/facets.ts'
 import type { JobId } from '../src/store/types.ts'
@@ -230,6 +231,25 @@ forEachBench('starting and stopping', (open) => {
       expect(back).toMatchObject({ state: 'pending', attempt: 0 })
       expect(back).not.toHaveProperty('startedAt')
     }
+  })
+
+  it('[I8] once told, a handler has a second to end by itself: its outcome counts, and no longer', async () => {
+    const bench = await open()
+    const [quick, slow] = (await bench.jobs.enqueueMany(work, [900, 1_100])).map(({ id }) => id)
+    const worker = await bench.started({
+      handlers: [
+        handle(work, async ({ payload, signal }) => {
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          await sleep(bench.clock, payload as number)
+        }),
+      ],
+    })
+    await bench.until(() => worker.stats().running === 2)
+    await bench.settled(worker.stop({ grace: 0 }), 1_050)
+    expect(await bench.find(quick!)).toMatchObject({ state: 'completed', attempt: 1 })
+    expect(await bench.find(slow!)).toMatchObject({ state: 'pending', attempt: 0 })
+    await bench.clock.advance('1s') // what it returns then is heard by nobody
+    expect(await bench.find(slow!)).toMatchObject({ state: 'pending', attempt: 0 })
   })
 
   it('a second stop hurries the first', async () => {
