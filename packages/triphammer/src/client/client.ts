@@ -21,6 +21,7 @@ import { createRuns, endRun, type Runs } from './runs.ts'
 /** Options of a client. */
 export interface ClientOptions {
   readonly store: Store
+  /** Of a client their enqueue middleware, observers and follow-ups are at work. */
   readonly plugins?: readonly Plugin[]
   /** Default: warnings and errors on the console. `false`: none. */
   readonly logger?: Logger | false
@@ -80,6 +81,7 @@ export interface Client extends Enqueues, Runs, Operations {
   migrate(options?: { readonly dryRun?: boolean }): Promise<readonly Migration[]>
   /** Closes the store, for everyone who uses it. */
   close(): Promise<void>
+  /** As `close`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 

@@ -34,6 +34,7 @@ export interface JobList {
 
 /** What a command did. */
 export interface Changed {
+  /** How many jobs were changed. */
   readonly changed: number
   /** Named by id, but in a state that the command does not apply to. */
   readonly refused: readonly { readonly id: string; readonly state: JobState }[]
@@ -47,10 +48,13 @@ export interface When {
   readonly delay?: Duration
 }
 
-/** Looking at jobs and changing them. `store/admin.ts` says from which states each command applies. */
+/** Looking at jobs and changing them. docs/guides/operating.md says which command applies to jobs in which state. */
 export interface Operations {
+  /** One job; `undefined` if there is none of this id, or none any more. */
   get(id: string): Promise<Job | undefined>
+  /** A page of jobs, in the order of creation. Without a filter: of all. */
   list(filter?: JobFilterInput, options?: ListOptions): Promise<JobList>
+  /** How many jobs; without a filter, all. */
   count(filter?: JobFilterInput): Promise<number>
   /** How many jobs by state, queue, task or priority; values that no job has are absent. */
   countBy(key: CountKey, filter?: JobFilterInput): Promise<Readonly<Record<string, number>>>
@@ -70,7 +74,9 @@ export interface Operations {
   delete(target: Target, options?: { readonly force?: boolean }): Promise<Changed>
   /** No job of the queue is claimed until it is resumed; what runs goes on, what is enqueued waits. */
   pause(queue: string, options?: { readonly by?: string; readonly reason?: string }): Promise<QueueInfo>
+  /** Ends a pause; a queue that is not paused stays as it is. */
   resume(queue: string): Promise<QueueInfo>
+  /** The queues that have live jobs, and those that were paused at some time. */
   queues(): Promise<readonly QueueInfo[]>
   /** The workers that have been heard of lately. */
   workers(): Promise<readonly SessionRecord[]>

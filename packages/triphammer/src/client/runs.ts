@@ -30,8 +30,11 @@ export interface ClaimOptions {
 
 /** What became of expired runs. */
 export interface Reclaimed {
+  /** The ids of jobs that run again. */
   readonly requeued: readonly string[]
+  /** The ids of jobs whose attempts were used up. */
   readonly dead: readonly string[]
+  /** The ids of jobs that had been asked to be cancelled. */
   readonly cancelled: readonly string[]
 }
 
@@ -45,7 +48,10 @@ export interface Runs {
   claim(queue: string, options?: ClaimOptions): Promise<ClaimedRun[]>
   /** Extends a lease, from now. `false`: the run is not yours any more. */
   extend(run: ClaimedRun, lease: Duration): Promise<boolean>
-  /** Ends a run. `'stale'`: it is not yours any more, and nothing was written. */
+  /**
+   * Ends a run. `'stale'`: it is not yours any more, and nothing was written. If someone has asked that the job be cancelled,
+   * it becomes cancelled whatever the outcome, and that is `'applied'` too.
+   */
   finish(run: ClaimedRun, outcome: JobOutcome | OutcomeSignal): Promise<'applied' | 'stale'>
   /** The attempt failed: another one or the end, by the job's own policy. */
   fail(run: ClaimedRun, error: unknown): Promise<'applied' | 'stale'>

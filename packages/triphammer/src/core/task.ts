@@ -31,12 +31,17 @@ export interface EnqueueOptions {
 
 /** What can be said about every job of a task. */
 export interface TaskOptions {
+  /** Default: `'default'`. */
   readonly queue?: string
+  /** Lower runs first. Default: normal (0). */
   readonly priority?: Priority
+  /** Attempts, not retries: 1 means run once. Default: 25. */
   readonly maxAttempts?: number
+  /** The longest an attempt may take. Default: the worker's, else none. */
   readonly timeout?: Duration
   /** A policy, or a function of the attempt and the error, which only workers that handle this task can ask. */
   readonly retry?: RetryPolicy | RetryFunction
+  /** How long a job is kept after it completed; `false` forgets it at once. Default: 7 days. */
   readonly retain?: Duration | false
 }
 

@@ -44,11 +44,17 @@ export interface PluginContext {
   readonly store: Store
   readonly clock: Clock
   readonly log: Logger
+  /** Wraps every enqueue; the first that is registered is the outermost. */
   enqueue(middleware: EnqueueMiddleware): void
+  /** Wraps every run; the first that is registered is the outermost. */
   run(middleware: RunMiddleware): void
+  /** Observes events of one type. @throws TriphammerError `INVALID_OPTION`: there is no such event */
   on<Type extends EventType>(type: Type, observer: Observer<Type>): void
+  /** Adds jobs to every job that ends. */
   followUp(followUp: FollowUp): void
+  /** Lowers how much a worker claims. */
   gate(gate: Gate): void
+  /** Runs beside a worker. */
   service(service: Service): void
 }
 

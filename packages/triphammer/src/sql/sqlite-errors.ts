@@ -73,7 +73,11 @@ export function classifySqliteError(error: unknown, file: string): unknown {
 
 /** The error of a database that lacks our tables or is behind with them. */
 export function schemaMissing(file: string, cause?: unknown): TriphammerError {
-  return new TriphammerError('SCHEMA_MISSING', `${file} does not have the tables of this version; run \`triphammer migrate\``, { cause })
+  return new TriphammerError(
+    'SCHEMA_MISSING',
+    `${file} does not have the tables of this version; await migrate() of a client, or run \`triphammer migrate\``,
+    { cause },
+  )
 }
 
 /** The primary result code of SQLite in whatever a driver threw; `undefined` when there is none. */

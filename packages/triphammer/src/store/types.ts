@@ -55,6 +55,7 @@ export interface NewJob {
 /** What became of an enqueued job. `id` is the id of the job that now stands for it. */
 export interface EnqueueResult {
   readonly id: JobId
+  /** `duplicate`: a job of this id was there already, and stays as it is. `replaced` needs the facet of keys. */
   readonly status: 'inserted' | 'replaced' | 'duplicate'
 }
 

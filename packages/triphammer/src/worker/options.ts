@@ -26,6 +26,7 @@ export interface QueueOptions {
 /** Options of a worker. */
 export interface WorkerOptions {
   readonly store: Store
+  /** Made by `handle`, one for each task. */
   readonly handlers: readonly Handler[]
   /** Queues and their concurrency or more. Default: the queues of the handlers' tasks, with a concurrency of 10 each. */
   readonly queues?: Readonly<Record<string, number | QueueOptions>>
@@ -43,6 +44,7 @@ export interface WorkerOptions {
   readonly retry?: RetryPolicy | RetryFunction
   /** For jobs and tasks that do not say. */
   readonly timeout?: Duration
+  /** All their hooks are at work, in the order given. */
   readonly plugins?: readonly Plugin[]
   /** Default: warnings and errors on the console. `false`: none. */
   readonly logger?: Logger | false

@@ -51,7 +51,9 @@ export interface Worker {
   idle(): Promise<void>
   /** Calls `observer` with each event of this worker; returns a function that ends this. */
   on<Type extends EventType>(type: Type, observer: Observer<Type>): () => void
+  /** What it is doing now. */
   stats(): WorkerStats
+  /** As `stop()`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
