@@ -7,8 +7,8 @@ import { type Claim, leaseOf } from './claim.ts'
  * Jobs of one queue that are claimed and have not started, in the order in which they will.
  *
  * A job that has waited is not started on the strength of an old claim: its lease may be lost, its queue paused, it may be
- * cancelled. `next` gives only jobs that the store has confirmed a moment ago and whose leases go on; otherwise it asks, once for all that wait,
- * and rings when it knows.
+ * cancelled. `next` gives only jobs that the store has confirmed a moment ago and whose leases go on; otherwise it asks, once
+ * for all that wait, and rings when it knows.
  */
 export interface HeldJobs {
   readonly size: number

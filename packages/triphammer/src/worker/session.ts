@@ -115,7 +115,7 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
       watcher()
     })
   const taken = (): number => sum(loops.map((loop) => loop.counts().taken))
-  const runningNow = (): number => loops.reduce((sum, loop) => sum + loop.counts().running, 0)
+  const runningNow = (): number => sum(loops.map((loop) => loop.counts().running))
 
   const windDown = async (graceMs: number): Promise<void> => {
     await starting.catch(() => {}) // whoever started is told; what it began is then ended like anything else
