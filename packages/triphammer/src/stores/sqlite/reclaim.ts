@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/clock.ts'
-import { DEFAULTS } from '../../core/defaults.ts'
 import type { Ids } from '../../core/ids.ts'
 import type { SqliteConnection } from '../../sql/sqlite-connection.ts'
 import type { Store } from '../../store/store.ts'
@@ -8,10 +7,11 @@ import type { Database } from './database.ts'
 import { later, RUN_COLUMNS, runOf, text } from './rows.ts'
 import { disturb, type Write } from './write.ts'
 
-/** A wait for the lock that makes leases doubtful: an eighth of a lease, at most this. */
+/** A wait for the lock that makes leases doubtful: an eighth of a lease, at most and before a lease is known this. */
 const LONG_WAIT_MS = 1_000
-/** A database that is busy for ever must not keep the jobs of crashed workers for ever: they are left alone for so many leases. */
-const LEASES_OF_DOUBT = 2
+const LONG_FIRST_WAIT_MS = 100
+/** A database that is busy for ever must not keep the jobs of crashed workers for ever. A worker asks four times in a lease. */
+const REFUSALS_MAX = 8
 
 /** The verb `reclaim`, and what it has to know. */
 export interface Reclaimer {
@@ -29,30 +29,34 @@ export interface Reclaimer {
  * workers extend theirs each third of one.
  */
 export function createReclaimer({ database, clock, ids }: ReclaimerOptions): Reclaimer {
-  let leaseMs: number = DEFAULTS.leaseMs
-  let doubtfulUntil = Number.NEGATIVE_INFINITY
-  /** Since when expired leases have been left alone. */
-  let doubtsSince: number | undefined
+  let longWaitMs = LONG_FIRST_WAIT_MS
+  let waitedAt = Number.NEGATIVE_INFINITY
+  let refusals = 0
 
-  const areDoubtful = (): boolean => {
-    const now = clock.monotonic()
-    doubtsSince ??= now
-    return now < doubtfulUntil && now - doubtsSince < LEASES_OF_DOUBT * leaseMs
+  const refuse = (leaseMs: number): boolean => {
+    const isDoubtful = clock.monotonic() - waitedAt < leaseMs / 2 && refusals < REFUSALS_MAX
+    if (isDoubtful) refusals++
+    return isDoubtful
+  }
+  const take = async (request: ReclaimRequest): Promise<readonly Run[]> => {
+    const { leaseMs } = request
+    longWaitMs = Math.min(LONG_WAIT_MS, leaseMs / 8)
+    const isExpired = await database.read((db, now) => expiredRuns(db, now, request).length > 0)
+    if (isExpired && refuse(leaseMs)) return []
+    return isExpired ? database.write((write) => (refuse(leaseMs) ? [] : reclaimRuns(write, ids, request))) : []
   }
   return {
     waited(ms) {
-      if (ms > Math.min(LONG_WAIT_MS, leaseMs / 8)) doubtfulUntil = clock.monotonic() + leaseMs / 2
+      if (ms > longWaitMs) waitedAt = clock.monotonic()
     },
     async reclaim(request) {
-      leaseMs = request.leaseMs
-      const isExpired = await database.read((db, now) => expiredRuns(db, now, request).length > 0)
-      if (!isExpired) doubtsSince = undefined
-      if (!isExpired || areDoubtful()) return []
-      return database.write((write) => {
-        if (areDoubtful()) return []
-        doubtsSince = undefined
-        return reclaimRuns(write, ids, request)
-      })
+      const before = refusals
+      try {
+        return await take(request)
+      } finally {
+        // Taken, nothing there, or locked even now: what was refused before does not count any more.
+        if (refusals === before) refusals = 0
+      }
     },
   }
 }
