@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { sleep } from '../src/core/clock.ts'
 import { isTriphammerError } from '../src/core/errors.ts'
+import { discard, retryAfter, snooze } from '../src/core/outcome.ts'
 import type { WakeupsFacet } from '../src/store/facets.ts'
 import type { JobId } from '../src/store/types.ts'
 import { handle } from '../src/worker/handler.ts'
@@ -250,6 +251,26 @@ forEachBench('starting and stopping', (open) => {
     expect(await bench.find(slow!)).toMatchObject({ state: 'pending', attempt: 0 })
     await bench.clock.advance('1s') // what it returns then is heard by nobody
     expect(await bench.find(slow!)).toMatchObject({ state: 'pending', attempt: 0 })
+  })
+
+  it('what a handler decides when it is told stands: discard, snooze, retryAfter', async () => {
+    const bench = await open()
+    const ends = { discard: () => discard('useless'), snooze: () => snooze('5m'), retryAfter: () => retryAfter('1m') }
+    const [discarded, snoozed, later] = (await bench.jobs.enqueueMany(work, Object.keys(ends))).map(({ id }) => id)
+    const worker = await bench.started({
+      handlers: [
+        handle(work, async ({ payload, signal }) => {
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          throw ends[payload as keyof typeof ends]()
+        }),
+      ],
+    })
+    await bench.until(() => worker.stats().running === 3)
+    const from = bench.clock.now()
+    await bench.settled(worker.stop({ grace: 0 }), 1_000)
+    expect(await bench.find(discarded!)).toMatchObject({ state: 'dead', attempt: 1, error: { message: 'useless' } })
+    expect(await bench.find(snoozed!)).toMatchObject({ state: 'pending', attempt: 0, runAt: from + 300_000 })
+    expect(await bench.find(later!)).toMatchObject({ state: 'pending', attempt: 1, runAt: from + 60_000 })
   })
 
   it('a second stop hurries the first', async () => {

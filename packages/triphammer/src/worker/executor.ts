@@ -69,8 +69,10 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
 
   const verdictOn = (attempt: Attempt, handler: Handler, end: HandlerEnd): JobOutcome | 'release' => {
     if (attempt.cancelRequested) return { kind: 'cancelled' }
-    if ('value' in end && !signalledOutcome(end.value)) return { kind: 'completed', result: end.value }
-    if ('error' in end && attempt.reason?.code === 'SHUTDOWN') return 'release'
+    const decided = signalledOutcome('value' in end ? end.value : end.error) !== undefined
+    if ('value' in end && !decided) return { kind: 'completed', result: end.value }
+    // What fails because of the shutdown goes back; what the handler itself decided stands.
+    if (attempt.reason?.code === 'SHUTDOWN' && !decided) return 'release'
     return judgeFailure(attempt, handler, 'error' in end ? end.error : end.value, false)
   }
 
