@@ -166,8 +166,10 @@ export interface ClaimRequest {
   readonly leaseMs: number
   /** Absent: strictly by priority. */
   readonly weights?: Weights
-  /** Needs the facet of its name. */
-  readonly flags?: readonly string[]
+  /**
+   * Only jobs with one of the accepted flags, if any are given, and none with a forbidden one. Needs the facet of its name.
+   */
+  readonly flags?: { readonly accept?: readonly string[]; readonly forbid?: readonly string[] }
   /** At most one outcome per job id. */
   readonly finish?: readonly Outcome[]
 }
