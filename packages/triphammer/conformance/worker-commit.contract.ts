@@ -3,8 +3,9 @@ import { fixed } from '../src/core/retry.ts'
 import { defineTask } from '../src/core/task.ts'
 import type { EventType } from '../src/extend/events.ts'
 import type { JobRecord } from '../src/store/admin.ts'
+import type { ClaimRequest } from '../src/store/types.ts'
 import { type HandlerContext, handle } from '../src/worker/handler.ts'
-import { type Bench, createPermits, eavesdrop, forEachBench, turns, work } from './worker.ts'
+import { type Bench, createPermits, eavesdrop, forEachBench, interpose, turns, work } from './worker.ts'
 
 const effect = defineTask('effect', { queue: 'effects' })
 
@@ -127,6 +128,33 @@ forEachBench('ctx.commit with a function', (open) => {
     expect(codes).toEqual(['LEASE_LOST'])
     expect(record).toMatchObject({ error: { code: 'TIMED_OUT' } })
     expect(effects).toBe(0)
+  })
+
+  it('[I10] nor while that has not been written yet', async () => {
+    const bench = await open()
+    const { plugin, types } = eavesdrop()
+    const answers = createPermits()
+    const codes: unknown[] = []
+    // The outcome of the attempt waits on its way to the store.
+    const store = interpose(bench.store, async (verb, call, [request, tx]) => {
+      const isOutcome = verb === 'finish' ? tx === undefined : verb === 'claim' && (request as ClaimRequest).finish?.length
+      if (isOutcome) await answers.take()
+      return call()
+    })
+    const { id } = await bench.jobs.enqueue(work, {}, { timeout: '1m', maxAttempts: 1 })
+    const handler = handle(work, async ({ commit, signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      await commit((tx) => tx.enqueue(effect, {})).catch((error: { code: string }) => void codes.push(error.code))
+    })
+    await bench.started({ store, handlers: [handler], plugins: [plugin] })
+    await bench.until(() => answers.waiting === 1, 70_000)
+    await bench.until(() => codes.length === 1, 1_000)
+    expect(await bench.find(id)).toMatchObject({ state: 'running' })
+    answers.add(100)
+    await bench.until(async () => (await bench.find(id))?.state === 'timed_out')
+    expect(codes).toEqual(['LEASE_LOST'])
+    expect(await bench.jobs.count({ queue: 'effects' })).toBe(0)
+    expect(types().filter((type) => type.startsWith('job.'))).toEqual(['job.started', 'job.timed_out'])
   })
 
   it('a second commit is refused and writes nothing', async () => {

@@ -144,6 +144,38 @@ forEachBench(
       permits.add(1)
     })
 
+    it('that could not be written does not come back over what the handler has shown since', async () => {
+      const bench = await open()
+      const [permits, answers] = [createPermits(), createPermits()]
+      const isProgress = (options: unknown): boolean => (options as { progress?: ReadonlyMap<string, string> }).progress !== undefined
+      let fails = true
+      const store = interpose(bench.store, async (verb, call, [, options]) => {
+        if (verb !== 'extend' || !isProgress(options) || !fails) return call()
+        await answers.take()
+        fails = false
+        throw new TriphammerError('STORE_UNAVAILABLE', 'the store is away')
+      })
+      const { id } = await bench.jobs.enqueue(work, {})
+      await bench.started({
+        store,
+        handlers: [
+          handle(work, async ({ progress }) => {
+            progress('first')
+            await permits.take()
+            progress('second')
+            await permits.take()
+          }),
+        ],
+      })
+      await bench.until(() => answers.waiting === 1) // the first is on its way
+      permits.add(1)
+      await bench.until(() => permits.waiting === 1)
+      answers.add(1)
+      await bench.until(async () => (await bench.jobs.get(id))!.progress !== undefined, 10_000)
+      expect((await bench.jobs.get(id))!.progress).toBe('second')
+      permits.add(1)
+    })
+
     it('that is no JSON is refused to the handler', async () => {
       const bench = await open()
       const codes: unknown[] = []
