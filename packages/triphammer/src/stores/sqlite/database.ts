@@ -6,6 +6,7 @@ import type { Settings } from './options.ts'
 import { lockNews, type Patience, retryBusy } from './retry-busy.ts'
 import type { SchemaKeeper } from './schema.ts'
 import { transact } from './transact.ts'
+import { createTurns } from './turns.ts'
 import type { Write } from './write.ts'
 
 /**
@@ -79,7 +80,8 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
     closeQuietly(main)
     main = undefined
   }
-  const bare = <T>(work: (db: SqliteConnection) => T): Promise<T> =>
+  const turn = createTurns(clock)
+  const attempt = <T>(work: (db: SqliteConnection) => T): Promise<T> =>
     retryBusy(patience, () => {
       checkOpen()
       const db = connectMain()
@@ -90,6 +92,10 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
         throw error
       }
     })
+  const bare: Database['bare'] = (work) => {
+    const pause = turn()
+    return pause ? pause.then(() => attempt(work)) : attempt(work)
+  }
   const ensureSchema = (db: SqliteConnection): void => {
     if (!schema.isCurrent(db)) transact(db, () => schema.ensure(db, clock.now()))
   }
@@ -126,6 +132,7 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
       return value
     },
     async enter() {
+      await turn()
       const db = await retryBusy(patience, () => {
         checkOpen()
         if (isMemory) return begun(connectMain())

@@ -42,7 +42,6 @@ export function createReclaimer({ database, clock, ids }: ReclaimerOptions): Rec
     const { leaseMs } = request
     longWaitMs = Math.min(LONG_WAIT_MS, leaseMs / 8)
     const isExpired = await database.read((db, now) => expiredRuns(db, now, request).length > 0)
-    if (isExpired && refuse(leaseMs)) return []
     return isExpired ? database.write((write) => (refuse(leaseMs) ? [] : reclaimRuns(write, ids, request))) : []
   }
   return {
