@@ -19,7 +19,7 @@ interface Ran {
 // Runs one job, with a minute between two attempts, until nothing is left to do; `meanwhile` is done once it runs.
 async function runOne(bench: Bench, run: (context: HandlerContext<unknown>) => unknown, meanwhile?: (id: string) => unknown): Promise<Ran> {
   const { plugin, types } = eavesdrop()
-  const { id } = await bench.jobs.enqueue(work, {}, { retry: fixed('1m'), timeout: '1h' })
+  const { id } = await bench.jobs.enqueue(work, {}, { retry: fixed('1m'), timeout: '5m' })
   const worker = await bench.started({ handlers: [handle(work, run)], plugins: [plugin] })
   await bench.until(() => worker.stats().started === 1)
   await meanwhile?.(id)
@@ -119,7 +119,7 @@ forEachBench('ctx.commit with a function', (open) => {
         await commit((tx) => tx.enqueue(effect, {})).catch((error: { code: string }) => void codes.push(error.code))
       },
       async () => {
-        await bench.clock.advance('1h')
+        await bench.clock.advance('5m')
         await turns()
         permits.add(1)
         await bench.until(() => codes.length === 1)
