@@ -85,7 +85,8 @@ export class Attempt implements ActiveRun {
 
   abort(reason: TriphammerError): void {
     if (reason.code === 'CANCELLED') this.cancelRequested = true
-    if (this.reason) return
+    // Completed by a commit, the run is nobody's any more, and nothing is lost by that.
+    if (this.reason || (reason.code === 'LEASE_LOST' && this.#commit?.recorded)) return
     this.reason = reason
     this.#controller?.abort(reason)
   }
@@ -108,7 +109,9 @@ export class Attempt implements ActiveRun {
     if (this.settled) return
     this.settled = true
     this.#timer?.cancel()
-    this.#options.ended(this, end)
+    // What a commit has written stands, whatever the attempt comes to afterwards.
+    const recorded = this.#commit?.recorded
+    this.#options.ended(this, recorded ? { outcome: recorded, recorded: true } : end)
   }
 
   #elapsed(): number {

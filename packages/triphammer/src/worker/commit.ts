@@ -10,6 +10,8 @@ import { isAway } from './outage.ts'
 
 /** How a handler completes its job inside a transaction. */
 export interface Commit {
+  /** What a commit with a function has written; of a handler's own transaction only `confirmed` can tell. */
+  readonly recorded: OutcomeKind | undefined
   readonly commit: HandlerContext<unknown>['commit']
   /**
    * The outcome with which a commit has completed the job, if one has. Asked once the handler has ended.
@@ -97,6 +99,9 @@ export function createCommit({ store, settler, enqueuer, clock, attempt }: Commi
   }
 
   return {
+    get recorded() {
+      return state === 'own' ? written : undefined
+    },
     commit: (async (work: object | ((tx: CommitTx) => unknown), result?: unknown) => {
       if (state !== 'none') throw new TriphammerError('WORKER_STATE', `job ${run.id} has been committed already; commit once per run`)
       const tx = foreignTx(work)
