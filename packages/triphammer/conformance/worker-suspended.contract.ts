@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { TriphammerError } from '../src/core/errors.ts'
+import type { Outcome } from '../src/store/types.ts'
 import { handle } from '../src/worker/handler.ts'
 import { createPermits, forEachBench, interpose, turns, work } from './worker.ts'
 
@@ -96,5 +97,22 @@ forEachBench('reclaim after an outage', (open) => {
     await bench.until(async () => (await bench.find(id))?.state === 'completed', 180_000)
     isFailing = false // the last beat, with which the worker signs off, might be a tenth
     expect(await bench.find(id)).toMatchObject({ attempt: 2 })
+  })
+
+  it('[I7] a job whose end the store refuses does not keep the others', async () => {
+    const bench = await open()
+    const ids = (await bench.jobs.enqueueMany(work, Array.from({ length: 3 }))).map(({ id }) => id)
+    await bench.claim({ limit: 3 })
+    await bench.clock.advance('61s')
+    const refused = new TriphammerError('STORE_REFUSED', 'not this one')
+    const store = interpose(bench.store, (verb, call, [outcomes]) => {
+      const isBad = verb === 'finish' && (outcomes as readonly Outcome[]).some(({ lease }) => lease.id === ids[1])
+      return isBad ? Promise.reject(refused) : call()
+    })
+    await bench.started({ store, handlers: [handle(work, () => {})] })
+    await bench.until(async () => (await bench.states())['completed'] === 2, 20_000)
+    expect(await bench.find(ids[1]!)).toMatchObject({ state: 'running', attempt: 1 })
+    expect(bench.logged).toContainEqual({ level: 'error', message: expect.any(String), fields: { job: ids[1], error: refused } })
+    await bench.jobs.kill(ids[1]!)
   })
 })

@@ -1,7 +1,7 @@
 import { expiredOutcome, type Settler } from '../extend/settle.ts'
 import type { Run, SessionId } from '../store/types.ts'
 import type { WorkerConfig } from './options.ts'
-import type { Outage } from './outage.ts'
+import { isAway, isFatal, type Outage } from './outage.ts'
 
 /**
  * What every worker does for all: no leader is needed, since each pass is bounded and idempotent and the store hands an
@@ -37,14 +37,24 @@ export function createMaintenance(options: {
     putOff = outage.quietMs() < leaseMs / 2 && putOff < PUT_OFF_MAX ? putOff + 1 : 0
     return putOff > 0
   }
+  // An outcome that the store refuses must not keep the other jobs: each is then written by itself.
+  const end = async (runs: readonly Run[]): Promise<void> => {
+    try {
+      await settler.finish(runs.map((run) => ({ run, outcome: expiredOutcome(run, attemptsOf(run)) })))
+      for (const { id, task, attempt } of runs) log.warn({ job: id, task, attempt }, 'the lease of a job had run out; it was reclaimed')
+    } catch (error) {
+      if (isAway(error) || isFatal(error)) throw error
+      if (runs.length > 1) for (const run of runs) await end([run])
+      else log.error({ job: runs[0]!.id, error }, 'the store refuses how a reclaimed job ends; its lease will run out again')
+    }
+  }
   return {
     async reclaim() {
       if (isTooSoon()) return
       for (;;) {
         const runs = await store.reclaim({ session, limit: RECLAIM_SLICE, leaseMs })
         if (runs.length === 0) return
-        await settler.finish(runs.map((run) => ({ run, outcome: expiredOutcome(run, attemptsOf(run)) })))
-        for (const { id, task, attempt } of runs) log.warn({ job: id, task, attempt }, 'the lease of a job had run out; it was reclaimed')
+        await end(runs)
         if (runs.length < RECLAIM_SLICE) return
       }
     },
