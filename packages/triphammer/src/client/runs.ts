@@ -57,7 +57,10 @@ export interface Runs {
   fail(run: ClaimedRun, error: unknown): Promise<'applied' | 'stale'>
   /** Gives a run back as if it had not been claimed: attempt refunded, place kept. `false`: it is not yours any more. */
   release(run: ClaimedRun): Promise<boolean>
-  /** Ends runs whose leases have expired, by policy. Workers do this by themselves. */
+  /**
+   * Ends runs whose leases have expired, by policy. Workers do this by themselves. After the store could not be written for a
+   * while, expired leases are left alone for a bounded time, so that live workers may extend theirs.
+   */
   reclaim(): Promise<Reclaimed>
 }
 

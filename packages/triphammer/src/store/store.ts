@@ -114,6 +114,9 @@ export interface Store {
   /**
    * Takes runs whose leases have expired and leases them to the caller: the same attempt, a new token. The caller ends each
    * through `finish`, so that policy stays in one place.
+   *
+   * A store that could not be written for a while may give nothing for a bounded time afterwards: the leases of live workers
+   * have run out as well then, and they are about to extend them.
    */
   reclaim(request: ReclaimRequest): Promise<readonly Run[]>
 
