@@ -34,6 +34,31 @@ forEachClient('client: pause and resume', (open) => {
   })
 })
 
+forEachClient('client: pause and resume are told', (open) => {
+  it('after they were written, by whom and why', async () => {
+    const { jobs } = await open()
+    const heard: unknown[] = []
+    jobs.on('queue.paused', (event) => heard.push(event))
+    jobs.on('queue.resumed', (event) => heard.push(event))
+    await jobs.pause('mail', { by: 'ann', reason: 'broken' })
+    await jobs.resume('mail', { by: 'bob' })
+    await jobs.resume('mail')
+    expect(heard).toEqual([
+      { queue: 'mail', by: 'ann', reason: 'broken', at: NOW },
+      { queue: 'mail', by: 'bob', at: NOW },
+      { queue: 'mail', at: NOW },
+    ])
+  })
+
+  it('who is nobody is refused, and nothing happens', async () => {
+    const { jobs } = await open()
+    await jobs.pause('mail')
+    await refused(() => jobs.resume('mail', { by: '' }), 'INVALID_NAME', /resume: by/)
+    await refused(() => jobs.resume('mail', { who: 'ann' } as object), 'UNKNOWN_OPTION', /who/)
+    expect((await jobs.queues())[0]?.paused).toEqual({ since: NOW })
+  })
+})
+
 forEachClient('client: queues', (open) => {
   it('those with live jobs and those that something was said about, with their numbers', async () => {
     const { jobs } = await open()

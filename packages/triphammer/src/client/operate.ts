@@ -74,8 +74,8 @@ export interface Operations {
   delete(target: Target, options?: { readonly force?: boolean }): Promise<Changed>
   /** No job of the queue is claimed until it is resumed; what runs goes on, what is enqueued waits. */
   pause(queue: string, options?: { readonly by?: string; readonly reason?: string }): Promise<QueueInfo>
-  /** Ends a pause; a queue that is not paused stays as it is. */
-  resume(queue: string): Promise<QueueInfo>
+  /** Ends a pause; a queue that is not paused stays as it is. The event `queue.resumed` tells by whom. */
+  resume(queue: string, options?: { readonly by?: string }): Promise<QueueInfo>
   /** The queues that have live jobs, and those that were paused at some time. */
   queues(): Promise<readonly QueueInfo[]>
   /** The workers that have been heard of lately. */
@@ -179,16 +179,25 @@ export function createOperations({ store, hooks, clock }: OperationsOptions): Op
     async pause(queue, options = {}) {
       checkOptions(options, ['by', 'reason'], 'pause')
       const { by, reason } = options
-      if (by !== undefined) checkName(by, 'pause: by')
-      if (reason !== undefined) checkReason(reason, 'pause: reason')
-      return admin.setQueue(checkName(queue, 'the name of the queue'), {
-        paused: { ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) },
-      })
+      const paused = { ...byOf(by, 'pause'), ...(reason === undefined ? {} : { reason: checkReason(reason, 'pause: reason') }) }
+      const info = await admin.setQueue(checkName(queue, 'the name of the queue'), { paused })
+      hooks.events.emit('queue.paused', { queue, ...paused, at: clock.now() })
+      return info
     },
-    resume: async (queue) => admin.setQueue(checkName(queue, 'the name of the queue'), { paused: null }),
+    async resume(queue, options = {}) {
+      checkOptions(options, ['by'], 'resume')
+      const by = byOf(options.by, 'resume')
+      const info = await admin.setQueue(checkName(queue, 'the name of the queue'), { paused: null })
+      hooks.events.emit('queue.resumed', { queue, ...by, at: clock.now() })
+      return info
+    },
     queues: () => admin.queues(),
     workers: () => admin.sessions(),
   }
+}
+
+function byOf(by: string | undefined, what: string): { readonly by?: string } {
+  return by === undefined ? {} : { by: checkName(by, `${what}: by`) }
 }
 
 const COUNT_KEYS: readonly CountKey[] = ['state', 'queue', 'task', 'priority']

@@ -45,6 +45,10 @@ export interface Events {
   readonly 'job.lost': RunEvent
   /** A person changed a job: `state` is what it is now. */
   readonly 'job.changed': JobEvent & { readonly command: string; readonly state: string }
+  /** A person paused a queue, or changed what is said about its pause. */
+  readonly 'queue.paused': { readonly queue: string; readonly by?: string; readonly reason?: string; readonly at: number }
+  /** A person resumed a queue. */
+  readonly 'queue.resumed': { readonly queue: string; readonly by?: string; readonly at: number }
   readonly 'worker.started': { readonly session: string; readonly at: number }
   readonly 'worker.stopped': { readonly session: string; readonly at: number }
   readonly 'store.unavailable': { readonly error: unknown; readonly at: number }
@@ -67,6 +71,8 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'job.cancelled': true,
   'job.lost': true,
   'job.changed': true,
+  'queue.paused': true,
+  'queue.resumed': true,
   'worker.started': true,
   'worker.stopped': true,
   'store.unavailable': true,
