@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createClient, type Job } from 'triphammer'
+import { type Client, createClient, type Job } from 'triphammer'
 import { sqlite } from 'triphammer/sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Report, ReportedFile } from './report.ts'
@@ -31,6 +31,11 @@ async function indexJobs(cwd: string): Promise<Job[]> {
   const found: Job[] = []
   for await (const job of eachJob(jobs, { task: indexEntry })) found.push(job)
   return found
+}
+
+async function eachQueue(cwd: string, act: (client: Client, queue: string) => Promise<unknown>): Promise<void> {
+  await using client = createClient({ store: sqlite(join(cwd, '.triphammer', 'demo.db')) })
+  for (const { name } of await client.queues()) await act(client, name)
 }
 
 /** Each file once, sorted, with its right sum. */
@@ -141,7 +146,10 @@ describe('the demo', PATIENCE, () => {
       const jobs = await indexJobs(cwd)
       expect(jobs.filter(({ state }) => state === 'running')).toEqual([])
       expect(jobs.filter(({ state, attempt }) => state === 'pending' && attempt > 0)).toEqual([])
+      // The second copy has less to do, and must not be done before its signal comes.
+      await eachQueue(cwd, (client, queue) => client.pause(queue))
     }
+    await eachQueue(cwd, (client, queue) => client.resume(queue))
     expect((await runDemo(cwd, { args: [root] })).code).toBe(0)
     expectAll(readReport(cwd).files, 1_000)
     expect(readReport(cwd).run.retriedJobs).toBe(0)
