@@ -97,22 +97,22 @@ describe('the demo', PATIENCE, () => {
 
   it('goes on after kill -9 where it stopped, and indexes nothing twice', async () => {
     const [root, cwd] = [folder(), folder()]
-    growManyFiles(root, 1_500)
+    growManyFiles(root, 3_000)
     const first = startDemo(cwd, { args: [root] })
     await first.saw(/[1-9]\d* of .* files/)
     first.child.kill('SIGKILL')
     expect(await first.exit).toMatchObject({ code: null, signal: 'SIGKILL' })
     const before = (await indexJobs(cwd)).filter(({ state }) => state === 'completed')
     expect(before.length).toBeGreaterThan(0)
-    expect(before.length).toBeLessThan(1_500)
+    expect(before.length).toBeLessThan(3_000)
     expect(existsSync(join(cwd, 'report.json'))).toBe(false)
 
     const { code, stdout } = await runDemo(cwd, { args: [root] })
     expect(code).toBe(0)
     expect(stdout).toContain('Going on with run 1')
-    expectAll(readReport(cwd).files, 1_500)
+    expectAll(readReport(cwd).files, 3_000)
     const after = new Map((await indexJobs(cwd)).map((job) => [job.id, job]))
-    expect(after.size).toBe(1_500)
+    expect(after.size).toBe(3_000)
     expect(before.map(({ id }) => after.get(id))).toEqual(before)
   })
 
@@ -131,7 +131,7 @@ describe('the demo', PATIENCE, () => {
 
   it('stops gracefully on a signal and says how to go on', async () => {
     const [root, cwd] = [folder(), folder()]
-    growManyFiles(root, 1_000)
+    growManyFiles(root, 2_000)
     for (const [signal, code] of [
       ['SIGINT', 130],
       ['SIGTERM', 143],
@@ -151,7 +151,7 @@ describe('the demo', PATIENCE, () => {
     }
     await eachQueue(cwd, (client, queue) => client.resume(queue))
     expect((await runDemo(cwd, { args: [root] })).code).toBe(0)
-    expectAll(readReport(cwd).files, 1_000)
+    expectAll(readReport(cwd).files, 2_000)
     expect(readReport(cwd).run.retriedJobs).toBe(0)
   })
 
@@ -179,7 +179,7 @@ describe('the demo', PATIENCE, () => {
 
   it('tries a failed run again', async () => {
     const [root, cwd] = [folder(), folder()]
-    growManyFiles(root, 500)
+    growManyFiles(root, 3_000)
     const demo = startDemo(cwd, { args: [root] })
     await demo.saw(/[1-9]\d* of .* files/)
     mkdirSync(join(cwd, 'report.json')) // in the way of the report
@@ -188,7 +188,7 @@ describe('the demo', PATIENCE, () => {
     expect(failed.stderr).toContain('the run failed (dead)')
     rmSync(join(cwd, 'report.json'), { recursive: true })
     expect((await runDemo(cwd, { args: [root] })).code).toBe(0)
-    expectAll(readReport(cwd).files, 500)
+    expectAll(readReport(cwd).files, 3_000)
   })
 })
 
