@@ -1,16 +1,15 @@
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Calls `stop` on the first SIGTERM or SIGINT and again on the next, which hurries it. Resolves when `ended` has settled;
- * the process's signals are then as they were.
+ * Waits for `work`, and calls `stop` on the first SIGTERM or SIGINT and again on the next, which hurries it. It listens from
+ * the moment of the call: a signal that comes while the work is still starting counts as well. Once `work` has settled, the
+ * process's signals are as they were.
  */
-export async function untilSignalled(ended: Promise<void>, stop: () => Promise<void>): Promise<void> {
-  const onSignal = (): void => void stop().catch(() => {}) // whoever waits for `ended` is told
+export async function heedSignals(work: Promise<void>, stop: () => Promise<void>): Promise<void> {
+  const onSignal = (): void => void stop().catch(() => {}) // whoever waits for `work` is told
   for (const signal of SIGNALS) process.on(signal, onSignal)
   try {
-    await ended
-  } catch {
-    // the caller awaits `ended` itself
+    await work
   } finally {
     for (const signal of SIGNALS) process.off(signal, onSignal)
   }

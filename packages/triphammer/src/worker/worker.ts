@@ -7,7 +7,7 @@ import { installPlugins } from '../extend/plugin.ts'
 import { createSettler } from '../extend/settle.ts'
 import { parseWorkerOptions, type WorkerOptions } from './options.ts'
 import { createSession, type Session } from './session.ts'
-import { untilSignalled } from './shutdown.ts'
+import { heedSignals } from './shutdown.ts'
 
 /** What a worker is doing now. */
 export interface WorkerStats {
@@ -107,9 +107,8 @@ export function createWorker(options: WorkerOptions): Worker {
     async run(runOptions = {}) {
       checkOptions(runOptions, ['signals'], 'run')
       const { signals = true } = runOptions
-      const own = await begin()
-      if (signals) await untilSignalled(own.ended, () => own.stop(config.graceMs))
-      await own.ended
+      const work = begin().then((own) => own.ended)
+      await (signals ? heedSignals(work, () => stop(config.graceMs)) : work)
     },
     async runOnce() {
       const own = await begin()
