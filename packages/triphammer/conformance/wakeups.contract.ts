@@ -1,29 +1,7 @@
 import { expect, it } from 'vitest'
 import { failure } from './builders.ts'
 import { forEachStore, type Opened } from './harness.ts'
-
-interface Listener {
-  /** Resolves with the next wake-up after this call. */
-  next(): Promise<void>
-  readonly count: number
-  stop(): void
-}
-
-function listen({ store }: Opened, queues: readonly string[]): Listener {
-  const waiting: (() => void)[] = []
-  let count = 0
-  const stop = store.facets.wakeups!.subscribe(queues, () => {
-    count++
-    for (const resolve of waiting.splice(0)) resolve()
-  })
-  return {
-    next: () => new Promise((resolve) => void waiting.push(resolve)),
-    get count() {
-      return count
-    },
-    stop,
-  }
-}
+import { listen } from './listener.ts'
 
 type Cause = readonly [string, (opened: Opened) => Promise<() => Promise<unknown>>]
 
@@ -102,7 +80,7 @@ forEachStore(
       const opened = await open()
       const cause = await prepare(opened)
       await settled()
-      const listener = listen(opened, ['default'])
+      const listener = listen(opened.store, ['default'])
       const woken = listener.next()
       await cause()
       await woken
@@ -111,7 +89,7 @@ forEachStore(
 
     it('of one of several queues', async () => {
       const opened = await open()
-      const listener = listen(opened, ['a', 'b'])
+      const listener = listen(opened.store, ['a', 'b'])
       for (const queue of ['b', 'a']) {
         const woken = listener.next()
         await opened.add({ queue })
@@ -122,7 +100,7 @@ forEachStore(
 
     it('each subscription by itself, until it ends', async () => {
       const opened = await open()
-      const [first, second] = [listen(opened, ['default']), listen(opened, ['default'])]
+      const [first, second] = [listen(opened.store, ['default']), listen(opened.store, ['default'])]
       const both = Promise.all([first.next(), second.next()])
       await opened.add()
       await both
@@ -138,7 +116,7 @@ forEachStore(
 
     it('nothing wakes once the subscription has ended, not even what happened before', async () => {
       const opened = await open()
-      const listener = listen(opened, ['default'])
+      const listener = listen(opened.store, ['default'])
       const adding = opened.add()
       listener.stop()
       await adding
@@ -148,7 +126,7 @@ forEachStore(
 
     it('many jobs in one call are not many wake-ups', async () => {
       const opened = await open()
-      const listener = listen(opened, ['default'])
+      const listener = listen(opened.store, ['default'])
       const woken = listener.next()
       await opened.store.enqueue(Array.from({ length: 200 }, () => opened.job()))
       await woken

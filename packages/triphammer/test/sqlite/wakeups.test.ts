@@ -1,33 +1,10 @@
 import { appendFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { completed, newJob, request, sessionInfo } from '../../conformance/builders.ts'
+import { listen } from '../../conformance/listener.ts'
 import { manualClock } from '../../src/core/manual-clock.ts'
-import type { Store } from '../../src/store/store.ts'
 import { createWakeups } from '../../src/stores/sqlite/wakeups.ts'
 import { afterwards, freshFile, ids, runChild, storeOn, userDb } from './place.ts'
-
-interface Listener {
-  readonly count: number
-  /** Resolves with the next wake-up after this call. */
-  next(): Promise<void>
-  stop(): void
-}
-
-function listen(store: Store, queues: readonly string[] = ['default']): Listener {
-  const waiting: (() => void)[] = []
-  let count = 0
-  const stop = store.facets.wakeups!.subscribe(queues, () => {
-    count++
-    for (const resolve of waiting.splice(0)) resolve()
-  })
-  return {
-    stop,
-    next: () => new Promise((resolve) => void waiting.push(resolve)),
-    get count() {
-      return count
-    },
-  }
-}
 
 function writer(file: string): { write(): void; leave(): void } {
   const db = userDb(file)
