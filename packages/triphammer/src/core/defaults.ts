@@ -17,6 +17,10 @@ export const DEFAULTS = {
   graceMs: 30_000,
   /** A held job is handed back after this long without starting, when another worker waits for work. */
   handBackMs: 5_000,
+  /** A worker that was not heard of for longer is not believed to wait for work … */
+  sessionLiveMs: 30_000,
+  /** … and after this long it is forgotten. */
+  sessionForgetMs: 300_000,
   payloadBytes: 1_048_576,
   resultBytes: 1_048_576,
   /** How long a completed job is kept: 7 days. An unsuccessful one is kept until it is purged. */

@@ -1,9 +1,5 @@
+import { DEFAULTS } from '../../core/defaults.ts'
 import type { Beat, SessionId, SessionInfo, SessionRecord } from '../../store/types.ts'
-
-/** A session that was not heard of for longer is not believed to wait for work. */
-const LIVE_MS = 30_000
-/** A session that was not heard of for longer is forgotten. */
-const FORGET_MS = 300_000
 
 /** The workers that have been heard of, and what happened to runs of theirs. */
 export interface Sessions {
@@ -23,7 +19,7 @@ export function createSessions(): Sessions {
 
   return {
     beat(info, now, isPaused) {
-      const others = [...records.values()].filter(({ id, seenAt }) => id !== info.id && now - seenAt <= LIVE_MS)
+      const others = [...records.values()].filter(({ id, seenAt }) => id !== info.id && now - seenAt <= DEFAULTS.sessionLiveMs)
       if (info.leaving) records.delete(info.id)
       else records.set(info.id, { ...info, seenAt: now })
       return {
@@ -37,8 +33,8 @@ export function createSessions(): Sessions {
     },
     list: () => [...records.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     forget(now) {
-      for (const { id, seenAt } of [...records.values()]) if (now - seenAt > FORGET_MS) records.delete(id)
-      for (const [id, { at }] of [...changes]) if (!records.has(id) && now - at > FORGET_MS) changes.delete(id)
+      for (const { id, seenAt } of [...records.values()]) if (now - seenAt > DEFAULTS.sessionForgetMs) records.delete(id)
+      for (const [id, { at }] of [...changes]) if (!records.has(id) && now - at > DEFAULTS.sessionForgetMs) changes.delete(id)
     },
   }
 }

@@ -1,12 +1,9 @@
+import { DEFAULTS } from '../../core/defaults.ts'
 import type { SqliteConnection, SqliteRow } from '../../sql/sqlite-connection.ts'
 import type { Beat, SessionInfo, SessionRecord } from '../../store/types.ts'
 import { json, number, text } from './rows.ts'
 import type { Write } from './write.ts'
 
-/** A session that was not heard of for longer is not believed to wait for work. */
-const LIVE_MS = 30_000
-/** A session that was not heard of for longer is forgotten. */
-const FORGET_MS = 300_000
 /** A pulse with nothing new in it is written down when the last that was is this old. */
 const WRITE_MS = 10_000
 
@@ -16,7 +13,7 @@ type StoredInfo = Omit<SessionInfo, 'id' | 'leaving'>
 export function readBeat(db: SqliteConnection, now: number, { id, queues }: SessionInfo): Beat {
   const own = db.get('select changes from triphammer_sessions where id = ?', [id])
   const paused = new Set(db.all('select name from triphammer_queues where paused_since is not null').map((row) => text(row, 'name')))
-  const others = db.all('select info from triphammer_sessions where seen_at >= ? and id <> ?', [now - LIVE_MS, id])
+  const others = db.all('select info from triphammer_sessions where seen_at >= ? and id <> ?', [now - DEFAULTS.sessionLiveMs, id])
   const wanted = new Set(others.flatMap((row) => json<StoredInfo>(row, 'info').idle))
   return {
     changes: own ? number(own, 'changes') : 0,
@@ -50,14 +47,14 @@ export function writeBeat({ db, now }: Write, session: SessionInfo): void {
 
 /** Forgets who was not heard of for five minutes. Answers nothing: a session is no job. */
 export function forgetSessions({ db, now }: Write): void {
-  const before = now - FORGET_MS
+  const before = now - DEFAULTS.sessionForgetMs
   db.run('update triphammer_sessions set seen_at = null, info = null where seen_at < ?', [before])
   db.run('delete from triphammer_sessions where seen_at is null and changed_at < ?', [before])
 }
 
 /** Whether there is a session to forget. */
 export function hasDeadSessions(db: SqliteConnection, now: number): boolean {
-  return db.get('select 1 from triphammer_sessions where coalesce(seen_at, changed_at) < ?', [now - FORGET_MS]) !== undefined
+  return db.get('select 1 from triphammer_sessions where coalesce(seen_at, changed_at) < ?', [now - DEFAULTS.sessionForgetMs]) !== undefined
 }
 
 /** The sessions that have been heard of. */
