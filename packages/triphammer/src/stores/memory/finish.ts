@@ -30,7 +30,7 @@ function finish(rows: Rows, outcome: Outcome, now: number): FinishResult['state'
 }
 
 function settle(row: RunningRow, outcome: Outcome, now: number): Row {
-  const started = isUnstarted(outcome) ? refunded(row) : { ...row, startedAt: later(row.lease.claimedAt, outcome.startedMs ?? 0) }
+  const started = 'unstarted' in outcome ? refunded(row) : { ...row, startedAt: later(row.lease.claimedAt, outcome.startedMs ?? 0) }
   const endedAt = outcome.endedMs === undefined ? now : later(row.lease.claimedAt, outcome.endedMs)
   switch (outcome.kind) {
     case 'completed':
@@ -48,10 +48,6 @@ function settle(row: RunningRow, outcome: Outcome, now: number): Row {
     case 'failed':
       return { ...ended(started, outcome.kind, endedAt), error: outcome.error }
   }
-}
-
-function isUnstarted(outcome: Outcome): boolean {
-  return 'unstarted' in outcome && outcome.unstarted === true
 }
 
 /** The row of a job that waits to run (again) at `runAt`, held by nobody. */

@@ -3,6 +3,7 @@ import { type FinalState, isFinal } from '../../core/state.ts'
 import type { SqliteRow } from '../../sql/sqlite-connection.ts'
 import type { AdminCommand, Applied, JobFilter, Slice } from '../../store/admin.ts'
 import type { JobRef } from '../../store/types.ts'
+import { moveToEnded } from './ended.ts'
 import { selectPage } from './find.ts'
 import { cancelJson, cancelReason, later, refOf, text } from './rows.ts'
 import { disturb, type Write } from './write.ts'
@@ -90,16 +91,8 @@ function putBack({ db, now, wake }: Write, { ref, isLive }: StoredJob, runAt: nu
   return 'pending'
 }
 
-function end({ db, now }: Write, { ref }: StoredJob, state: FinalState, error: JobFailure): FinalState {
-  db.run(
-    `insert or replace into triphammer_ended
-       (id, state, queue, task, priority, run_at, created_at, attempt, max_attempts, started_at, ended_at,
-        timeout_ms, retain_ms, retry, error, progress, payload)
-     select id, ?, queue, task, priority, run_at, created_at, attempt, max_attempts, started_at, ?,
-        timeout_ms, retain_ms, retry, ?, progress, payload from triphammer_live where id = ?`,
-    [state, now, JSON.stringify(error), ref.id],
-  )
-  db.run('delete from triphammer_live where id = ?', [ref.id])
+function end(write: Write, { ref }: StoredJob, state: FinalState, error: JobFailure): FinalState {
+  moveToEnded(write, { id: ref.id, state, error })
   return state
 }
 

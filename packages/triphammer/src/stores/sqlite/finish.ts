@@ -1,7 +1,9 @@
 import { DEFAULTS } from '../../core/defaults.ts'
-import { cancelFailure } from '../../core/failure.ts'
+import { cancelFailure, type JobFailure } from '../../core/failure.ts'
+import type { FinalState } from '../../core/state.ts'
 import type { SqliteValue } from '../../sql/sqlite-connection.ts'
 import type { FinishResult, Outcome } from '../../store/types.ts'
+import { ENDED, moveToEnded, STARTED } from './ended.ts'
 import { enqueueJobs } from './enqueue.ts'
 import { cancelReason, later, number, orNull, text } from './rows.ts'
 import type { Write } from './write.ts'
@@ -16,8 +18,10 @@ export function finishRuns(write: Write, outcomes: readonly Outcome[]): readonly
 }
 
 // Only the holder may write, and nothing but a cancel once that has been requested.
-const HELD = 'id = ? and token = ?'
-const FREE_TO_END = `${HELD} and cancel is null`
+const FENCED = 'token = ?'
+const FREE = `${FENCED} and cancel is null`
+const HELD = `id = ? and ${FENCED}`
+const FREE_TO_END = `id = ? and ${FREE}`
 
 /** Why an outcome was not written. */
 function refusal({ db }: Write, { lease }: Outcome): 'stale' | 'cancel' {
@@ -44,7 +48,7 @@ function settle(write: Write, outcome: Outcome): boolean {
     case 'dead':
     case 'timed_out':
     case 'failed':
-      return fail(write, outcome, outcome.kind, JSON.stringify(outcome.error), FREE_TO_END)
+      return fail(write, outcome, outcome.kind, outcome.error, FREE)
   }
 }
 
@@ -63,9 +67,6 @@ function putBack({ db, now, wake }: Write, { lease }: Outcome, changes: string, 
   return row !== undefined
 }
 
-// Both are told in milliseconds after the claim; without an end, the end is now.
-const STARTED = 'started_at + ?'
-const ENDED = 'coalesce(started_at + ?, ?)'
 // Retention in whole milliseconds, a fraction counting as a full one.
 const RETAIN_MS = `coalesce(cast(retain_ms as integer) + (retain_ms > cast(retain_ms as integer)), ${DEFAULTS.retainMs})`
 
@@ -83,34 +84,21 @@ function complete({ db, now }: Write, outcome: Outcome, result: string | undefin
   return db.run(`delete from triphammer_live where ${FREE_TO_END}`, [id, token]) === 1
 }
 
-const FAIL = `insert or replace into triphammer_ended
-  (id, state, queue, task, priority, run_at, created_at, attempt, max_attempts, started_at, ended_at,
-   timeout_ms, retain_ms, retry, error, progress, payload)
-  select id, ?, queue, task, priority, run_at, created_at, attempt - ?, max_attempts, ${STARTED}, ${ENDED},
-   timeout_ms, retain_ms, retry, ?, progress, payload
-  from triphammer_live where `
-
-function fail({ db, now }: Write, outcome: Outcome, state: string, error: string, fence: string): boolean {
+function fail(write: Write, outcome: Outcome, state: FinalState, error: JobFailure, fence: string): boolean {
   const { id, token } = outcome.lease
   const [started, ended] = times(outcome)
-  if (db.run(FAIL + fence, [state, isUnstarted(outcome) ? 1 : 0, started, ended, now, error, id, token]) === 0) return false
-  db.run('delete from triphammer_live where id = ?', [id])
-  return true
+  const refunded = 'unstarted' in outcome ? 1 : 0
+  return moveToEnded(write, { id, state, error, refunded, started, ended }, { sql: fence, parameters: [token] })
 }
 
 function cancel(write: Write, outcome: Outcome, reason: string | undefined): boolean {
   const { id, token } = outcome.lease
   const row = write.db.get(`select cancel from triphammer_live where ${HELD}`, [id, token])
   if (!row) return false
-  return fail(write, outcome, 'cancelled', JSON.stringify(cancelFailure(reason ?? cancelReason(row))), HELD)
+  return fail(write, outcome, 'cancelled', cancelFailure(reason ?? cancelReason(row)), FENCED)
 }
 
-// Nothing plus the claim is nothing: what never started has no start.
 function times(outcome: Outcome): [started: SqliteValue, ended: SqliteValue] {
   const { startedMs = 0, endedMs } = outcome
-  return [isUnstarted(outcome) ? null : Math.ceil(startedMs), endedMs === undefined ? null : Math.ceil(endedMs)]
-}
-
-function isUnstarted(outcome: Outcome): boolean {
-  return 'unstarted' in outcome && outcome.unstarted === true
+  return ['unstarted' in outcome ? null : Math.ceil(startedMs), endedMs === undefined ? null : Math.ceil(endedMs)]
 }
