@@ -26,6 +26,20 @@ export default {
     layer('client', ['core', 'store', 'extend'], 'A client never knows which store it talks to, and does not load the worker.'),
     layer('worker', ['core', 'store', 'extend'], 'A worker never knows which store it runs on.'),
     {
+      name: 'layer-cli',
+      comment: 'The command line does what a program of a user could do: it uses the public entries, and the core for checking input.',
+      severity: 'error',
+      from: { path: `${src}cli/` },
+      to: { path: '^(packages|examples|tools|bench)/', pathNot: `${src}((cli|core)/|[^/]+[.]ts$)` },
+    },
+    {
+      name: 'layer-testing',
+      comment: 'The test kit puts together what a user could: the public entries, and the clock of the core.',
+      severity: 'error',
+      from: { path: `${src}testing/` },
+      to: { path: '^(packages|examples|tools|bench)/', pathNot: `${src}((testing|core)/|[^/]+[.]ts$)` },
+    },
+    {
       name: 'layer-stores',
       comment: 'A store knows the core, the seam and the transport, and no other store.',
       severity: 'error',
@@ -51,7 +65,14 @@ export default {
       comment: 'A program that only enqueues does not pay for the worker, by whatever way it would come in.',
       severity: 'error',
       from: { path: `${src}index[.]ts$` },
-      to: { path: `${src}worker/`, reachable: true },
+      to: { path: `${src}(worker|cli|testing)/`, reachable: true },
+    },
+    {
+      name: 'command-line-alone-loads-its-libraries',
+      comment: 'Who imports the library pays for no option parser, no table and no TypeScript loader.',
+      severity: 'error',
+      from: { path: src, pathNot: `${src}cli/` },
+      to: { path: 'node_modules/(commander|jiti|cli-table3|cli-progress)/' },
     },
     {
       name: 'src-ships-alone',
