@@ -1,0 +1,59 @@
+import { createRequire } from 'node:module'
+import { Command, CommanderError } from 'commander'
+import { addMigrate } from './commands/migrate.ts'
+import { addQueues } from './commands/queues.ts'
+import { EXIT, type ExitCode, exitCodeOf, tellError } from './errors.ts'
+import { withoutSecrets } from './secrets.ts'
+import type { CommandLine } from './verb.ts'
+import type { World } from './world.ts'
+
+/**
+ * Runs a command line.
+ *
+ * @param argv without the program's name
+ * @returns the exit code: 0, 1 where something failed, 2 where the command line or the configuration is wrong
+ */
+export async function runCommandLine(argv: readonly string[], world: World): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok
+  const careful: World = { ...world, err: (text) => world.err(withoutSecrets(text)) }
+  const program = createProgram({
+    world: careful,
+    ended: (exitCode) => {
+      code = exitCode
+    },
+  })
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return code
+  } catch (error) {
+    // Help that was asked for, the version, or a complaint that commander has printed already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+    tellError(error, careful, argv.includes('--json'))
+    return exitCodeOf(error)
+  }
+}
+
+function createProgram(commandLine: CommandLine): Command {
+  const { world } = commandLine
+  const { version } = createRequire(import.meta.url)('../../package.json') as { readonly version: string }
+  const program = new Command('triphammer')
+    .description('Background jobs on the database you already run.')
+    .usage('<noun> <verb> [options]')
+    .exitOverride()
+    .configureOutput({
+      writeOut: world.out,
+      writeErr: world.err,
+      getOutHelpWidth: () => world.columns ?? 100,
+      getErrHelpWidth: () => world.columns ?? 100,
+    })
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .showSuggestionAfterError()
+    .version(version, '-V, --version', 'the version of triphammer')
+    .helpOption('-h, --help', 'help for a command')
+    .option('--store <url>', 'where the jobs are: sqlite:jobs.db, or the path of a file')
+    .option('--config <file>', 'default: triphammer.config.{ts,mts,js,mjs,json} in the working directory')
+    .option('--json', 'for programs: one JSON document on standard output, errors as JSON on standard error')
+  addMigrate(program, commandLine)
+  addQueues(program, commandLine)
+  return program
+}

@@ -1,0 +1,21 @@
+/** A moment as people read it and as every option takes it: `2026-03-01T08:00:00Z`. */
+export function moment(at: number | Date): string {
+  return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+const UNITS: readonly (readonly [ms: number, unit: string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1_000, 's'],
+]
+
+/** A length of time in its two largest units: `2d 3h`, `4m 5s`, `250ms`. */
+export function length(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)}ms`
+  const first = UNITS.findIndex(([unit]) => ms >= unit)
+  const [size, name] = UNITS[first]!
+  const [smaller, smallerName] = UNITS[first + 1] ?? [size, '']
+  const rest = Math.floor((ms % size) / smaller)
+  return `${Math.floor(ms / size)}${name}${rest > 0 && smallerName !== '' ? ` ${rest}${smallerName}` : ''}`
+}
