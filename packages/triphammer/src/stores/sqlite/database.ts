@@ -4,6 +4,7 @@ import { loadDriver, type SqliteDriver } from '../../sql/sqlite-drivers.ts'
 import { openConnection } from './open.ts'
 import type { Settings } from './options.ts'
 import { lockNews, type Patience, retryBusy } from './retry-busy.ts'
+import type { SameFile } from './same-file.ts'
 import type { SchemaKeeper } from './schema.ts'
 import { transact } from './transact.ts'
 import { createTurns } from './turns.ts'
@@ -48,8 +49,16 @@ export interface DatabaseEvents {
   waited(ms: number): void
 }
 
+/** What {@link createDatabase} works with. */
+export interface DatabaseParts {
+  readonly settings: Settings
+  readonly schema: SchemaKeeper
+  readonly sameFile: SameFile
+  readonly events: DatabaseEvents
+}
+
 /** Makes a {@link Database}; nothing is opened yet. */
-export function createDatabase(settings: Settings, schema: SchemaKeeper, events: DatabaseEvents): Database {
+export function createDatabase({ settings, schema, sameFile, events }: DatabaseParts): Database {
   const { file, isMemory, clock, ids } = settings
   const patience: Patience = { clock, ids, news: lockNews(file, isMemory) }
   let driver: SqliteDriver | undefined
@@ -63,7 +72,7 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
   }
   const connect = (): SqliteConnection => {
     driver ??= loadDriver(settings.driver)
-    return openConnection(driver, settings)
+    return openConnection(driver, settings, sameFile)
   }
   const connectMain = (): SqliteConnection => {
     if (isMemory && occupied)
@@ -79,6 +88,9 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
     if (!main.inTransaction && !isTriphammerError(error, 'STORE_UNAVAILABLE')) return
     closeQuietly(main)
     main = undefined
+    if (occupied || !second) return
+    closeQuietly(second)
+    second = undefined
   }
   const turn = createTurns(clock)
   const attempt = <T>(work: (db: SqliteConnection) => T): Promise<T> =>
@@ -86,7 +98,10 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
       checkOpen()
       const db = connectMain()
       try {
-        return work(db)
+        sameFile.check(db)
+        const value = work(db)
+        sameFile.check(db) // what was written to a file that is gone is not acknowledged
+        return value
       } catch (error) {
         discard(error)
         throw error
@@ -138,6 +153,7 @@ export function createDatabase(settings: Settings, schema: SchemaKeeper, events:
         if (isMemory) return begun(connectMain())
         if (!second?.isOpen) second = connect() // a user's function might have closed it
         try {
+          sameFile.check(second)
           return begun(second)
         } catch (error) {
           if (!isTriphammerError(error, 'STORE_BUSY')) {

@@ -6,20 +6,24 @@ import type { SqliteDriver } from '../../sql/sqlite-drivers.ts'
 import { classifySqliteError } from '../../sql/sqlite-errors.ts'
 import { handleOn } from '../../sql/sqlite-handles.ts'
 import type { Settings } from './options.ts'
+import type { SameFile } from './same-file.ts'
 
 /**
  * Opens a connection of our own.
  *
  * @throws TriphammerError `STORE_BUSY`, `STORE_UNAVAILABLE`, `NOT_A_DATABASE`
  */
-export function openConnection(driver: SqliteDriver, { file, isMemory, synchronous }: Settings): SqliteConnection {
+export function openConnection(driver: SqliteDriver, { file, isMemory, synchronous }: Settings, sameFile: SameFile): SqliteConnection {
+  const admit = sameFile.admission()
   if (!isMemory) makeFolder(file)
   const db = connectionOn(handleOn(driver.name, open(driver, file)), (error) => classifySqliteError(error, file))
   try {
     // Waiting for a lock is done by timers: SQLite would block the event loop.
     db.get('pragma busy_timeout = 0')
+    admit?.(db)
     if (!isMemory) useWal(db, file)
     db.exec(`pragma synchronous = ${synchronous}`)
+    sameFile.note(db)
     return db
   } catch (error) {
     db.close()

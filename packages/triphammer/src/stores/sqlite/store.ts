@@ -14,6 +14,7 @@ import { maintain, needsMaintenance, truncateWal } from './maintain.ts'
 import { parseSqliteOptions, type Settings, type SqliteOptions } from './options.ts'
 import { listQueues, setQueue } from './queues.ts'
 import { createReclaimer } from './reclaim.ts'
+import { createSameFile } from './same-file.ts'
 import { applyPending, createSchemaKeeper, readStatus, refuseNewer } from './schema.ts'
 import { transact } from './transact.ts'
 import { createTransactions } from './transactions.ts'
@@ -37,14 +38,20 @@ export function sqlite(file: string, options: SqliteOptions = {}): Store {
   const schema = createSchemaKeeper(settings.file, settings.migrate)
 
   const wakeups = createWakeups(settings.isMemory ? undefined : settings.file, clock, () => writtenByOthers())
-  const database = createDatabase(settings, schema, {
-    opened: () => wakeups.arm(),
-    committed: wakeups.notify,
-    waited: (ms) => reclaimer.waited(ms),
+  const sameFile = createSameFile(settings)
+  const database = createDatabase({
+    settings,
+    schema,
+    sameFile,
+    events: {
+      opened: () => wakeups.arm(),
+      committed: wakeups.notify,
+      waited: (ms) => reclaimer.waited(ms),
+    },
   })
   const reclaimer = createReclaimer({ database, clock, ids })
   const writtenByOthers = otherWriters(database)
-  const transactions = createTransactions({ settings, database, schema, committed: wakeups.notify })
+  const transactions = createTransactions({ settings, database, schema, sameFile, committed: wakeups.notify })
   // Within a user's transaction everything happens before the call returns: a synchronous driver cannot wait.
   const write = async <T>(tx: StoreTx | undefined, work: (write: Write) => T): Promise<T> =>
     tx === undefined ? database.write(work) : transactions.within(tx, work)

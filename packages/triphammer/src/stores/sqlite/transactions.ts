@@ -8,6 +8,7 @@ import type { StoreTx } from '../../store/store.ts'
 import type { Database } from './database.ts'
 import type { Settings } from './options.ts'
 import { text } from './rows.ts'
+import type { SameFile } from './same-file.ts'
 import type { SchemaKeeper } from './schema.ts'
 import { rollBack } from './transact.ts'
 import type { Write } from './write.ts'
@@ -33,11 +34,12 @@ export interface TransactionParts {
   readonly settings: Settings
   readonly database: Database
   readonly schema: SchemaKeeper
+  readonly sameFile: SameFile
   committed(queues: ReadonlySet<string>): void
 }
 
 /** Makes the {@link Transactions} of a store. */
-export function createTransactions({ settings, database, schema, committed }: TransactionParts): Transactions {
+export function createTransactions({ settings, database, schema, sameFile, committed }: TransactionParts): Transactions {
   const transactions = new WeakMap<StoreTx, Transaction>()
   // The user's connections that were found to be to our database, with their prepared statements.
   const adopted = new WeakMap<object, SqliteConnection>()
@@ -64,6 +66,7 @@ export function createTransactions({ settings, database, schema, committed }: Tr
     if (!found) throw unsupported('this is not a connection of node:sqlite, libsql or better-sqlite3')
     const connection = connectionOn(handleOn(found.driver, foreign), (error) => classifySqliteError(error, settings.file))
     if (!connection.inTransaction) throw notOpen() // a closed connection could not even be asked for its file
+    sameFile.note(connection)
     checkSameFile(connection, settings)
     database.preferDriver({ name: found.driver, sqliteClass: found.sqliteClass })
     checkSameLibrary(found, database)
@@ -74,6 +77,7 @@ export function createTransactions({ settings, database, schema, committed }: Tr
     const { db, woken } = lookUp(tx)
     database.checkOpen()
     db.exec('commit')
+    sameFile.check(db)
     if (woken.size > 0) committed(woken)
   }
   const runAlone = async <T>(fn: (tx: StoreTx) => Promise<T>): Promise<T> => {
@@ -107,6 +111,7 @@ export function createTransactions({ settings, database, schema, committed }: Tr
     within(tx, work) {
       database.checkOpen()
       const { db, woken } = lookUp(tx)
+      sameFile.check(db)
       const now = settings.clock.now()
       schema.ensure(db, now)
       return work({ db, now, wake: (queue) => void woken.add(queue) })
