@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
 import { addMigrate } from './commands/migrate.ts'
 import { addQueues } from './commands/queues.ts'
-import { EXIT, type ExitCode, exitCodeOf, tellError } from './errors.ts'
+import { EXIT, type ExitCode, exitCodeOf, tellError, tellUsage } from './errors.ts'
 import { withoutSecrets } from './secrets.ts'
 import type { CommandLine } from './verb.ts'
 import type { World } from './world.ts'
@@ -16,24 +16,32 @@ import type { World } from './world.ts'
 export async function runCommandLine(argv: readonly string[], world: World): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok
   const careful: World = { ...world, err: (text) => world.err(withoutSecrets(text)) }
-  const program = createProgram({
+  const json = asksForJson(argv)
+  const commandLine: CommandLine = {
     world: careful,
     ended: (exitCode) => {
       code = exitCode
     },
-  })
+  }
+  const program = createProgram(commandLine, json)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
     // Help that was asked for, the version, or a complaint that commander has printed already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
-    tellError(error, careful, argv.includes('--json'))
+    tellError(error, careful, json)
     return exitCodeOf(error)
   }
 }
 
-function createProgram(commandLine: CommandLine): Command {
+// Asked of the text: a command line that cannot be parsed is an error that is told as well.
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json')
+}
+
+function createProgram(commandLine: CommandLine, json: boolean): Command {
   const { world } = commandLine
   const { version } = createRequire(import.meta.url)('../../package.json') as { readonly version: string }
   const program = new Command('triphammer')
@@ -43,6 +51,7 @@ function createProgram(commandLine: CommandLine): Command {
     .configureOutput({
       writeOut: world.out,
       writeErr: world.err,
+      outputError: (text) => tellUsage(text, world, json),
       getOutHelpWidth: () => world.columns ?? 100,
       getErrHelpWidth: () => world.columns ?? 100,
     })

@@ -1,5 +1,5 @@
 import { type ErrorCode, isTriphammerError } from '../core/errors.ts'
-import { printable } from './printable.ts'
+import { jsonText, printable } from './printable.ts'
 import type { World } from './world.ts'
 
 /** Exit codes. */
@@ -27,8 +27,14 @@ export function exitCodeOf(error: unknown): ExitCode {
 /** Tells an error on standard error: what happened and the way out; the stack only of what is no error of ours. */
 export function tellError(error: unknown, world: World, json: boolean): void {
   const { code, message } = described(error)
-  if (json) world.err(`${JSON.stringify({ error: { code, message } })}\n`)
+  if (json) world.err(`${jsonText({ error: { code, message } })}\n`)
   else world.err(`error: ${printable(message, 'lines')}\n${isTriphammerError(error) ? `code: ${code}\n` : ''}`)
+}
+
+/** Tells what is wrong with the command line itself, in the words of its parser, which quote it. */
+export function tellUsage(text: string, world: World, json: boolean): void {
+  if (json) world.err(`${jsonText({ error: { code: 'USAGE', message: text.replace(/^error: /, '').trim() } })}\n`)
+  else world.err(printable(text, 'lines'))
 }
 
 function described(error: unknown): { readonly code: string; readonly message: string } {

@@ -16,3 +16,10 @@ function escaped(character: string): string {
   const code = character.codePointAt(0)!
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`
 }
+
+/** A value as JSON. What a terminal would act on can only stand in strings there, and is written as `\u001b`: the same value to a program. */
+export function jsonText(value: unknown, indent: 0 | 2 = 0): string {
+  return JSON.stringify(value, null, indent).replace(UNSHOWN_IN_LINES, (character) =>
+    Array.from({ length: character.length }, (_, i) => escaped(character.charAt(i))).join(''),
+  )
+}

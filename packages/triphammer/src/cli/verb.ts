@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { type Client, createClient } from '../index.ts'
 import { EXIT, type ExitCode } from './errors.ts'
+import { jsonText } from './printable.ts'
 import { loadSettings, type Settings } from './settings.ts'
 import { type OpenMode, openStore } from './store-url.ts'
 import type { World } from './world.ts'
@@ -69,7 +70,7 @@ export function addVerb<Flags extends object>(parent: Command, { world, ended }:
         clients.push(client)
         return client
       },
-      print: (value, text) => world.out(json ? `${JSON.stringify(value, null, 2)}\n` : withLineEnd(text())),
+      print: (value, text) => world.out(json ? `${jsonText(value, 2)}\n` : withLineEnd(text())),
     }
     try {
       ended((await verb.run(run, flags as unknown as Flags, ...(call.slice(0, -2) as never[]))) ?? EXIT.ok)
