@@ -1,18 +1,25 @@
+/**
+ * Defining tasks, enqueueing jobs, looking at them and changing them. It loads neither a worker nor a driver.
+ *
+ * @module
+ */
+
 import { type Client, type ClientOptions, clientOn } from './client/client.ts'
 import { sqlite } from './sqlite.ts'
 
-/** Where the jobs of a client are that was given no store. */
+/** The file of a client that was given no store, below the working directory. */
 export const DEFAULT_FILE = '.triphammer/jobs.db'
 
 /**
- * Makes a client: what an application enqueues and operates with.
+ * Makes a client: what an application enqueues and operates with. Nothing is opened before the first call.
  *
- * @param options `store` defaults to the embedded one, the SQLite file `./.triphammer/jobs.db`
+ * @param options without a `store`: the SQLite file `./.triphammer/jobs.db`
  * @throws TriphammerError `UNKNOWN_OPTION`, `INVALID_OPTION`
  *
  * @example
- * const jobs = createClient()
+ * const jobs = createClient({ store: sqlite('app.db') })
  * await jobs.enqueue(sendEmail, { to: 'a@b.c', template: 'welcome' })
+ * await jobs.close()
  */
 export function createClient(options: Partial<ClientOptions> = {}): Client {
   return clientOn({ ...options, store: options.store ?? sqlite(DEFAULT_FILE) })
@@ -43,10 +50,28 @@ export {
   timedOut,
 } from './core/outcome.ts'
 export type { Level, Priority, WeightsInput } from './core/priority.ts'
-export { type BackoffOptions, exponential, fibonacci, fixed, linear, type RetryFunction, type RetryPolicy } from './core/retry.ts'
+export {
+  type Backoff,
+  type BackoffOptions,
+  exponential,
+  fibonacci,
+  fixed,
+  linear,
+  type RetryFunction,
+  type RetryPolicy,
+} from './core/retry.ts'
 export type { FinalState, JobState } from './core/state.ts'
-export { type AnyTask, defineTask, type EnqueueOptions, type JobSpec, type PayloadArgs, type Task, type TaskOptions } from './core/task.ts'
-export type { EventJob, Events, EventType, Observer } from './extend/events.ts'
+export {
+  type AnyTask,
+  defineTask,
+  type EnqueueOptions,
+  type JobSpec,
+  type PayloadArgs,
+  type Task,
+  type TaskOptions,
+  type TaskPolicy,
+} from './core/task.ts'
+export type { EndEvent, EventJob, Events, EventType, JobEvent, Observer, RunEvent } from './extend/events.ts'
 export type { Gate, Grant } from './extend/gate.ts'
 export type { EnqueueMiddleware, RunCall, RunMiddleware } from './extend/middleware.ts'
 export type { FinishedJob, FollowUp, Plugin, PluginContext, Service } from './extend/plugin.ts'

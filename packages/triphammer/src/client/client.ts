@@ -20,10 +20,11 @@ import { createRuns, endRun, type Runs } from './runs.ts'
 
 /** Options of a client. */
 export interface ClientOptions {
+  /** Where the jobs are. */
   readonly store: Store
-  /** Of a client their enqueue middleware, observers and follow-ups are at work. */
+  /** Hooks; on a client their enqueue middleware, observers and follow-ups are at work. Default: none. */
   readonly plugins?: readonly Plugin[]
-  /** Default: warnings and errors on the console. `false`: none. */
+  /** Where warnings and errors go; `false`: nowhere. Default: the console. */
   readonly logger?: Logger | false
   /** The most bytes of JSON a payload may have (default 1 MiB). */
   readonly payloadLimit?: number
@@ -36,17 +37,30 @@ export interface ClientOptions {
 /** Putting jobs in. */
 export interface Enqueues {
   /**
-   * Enqueues a job.
+   * Enqueues a job. Its payload is checked by the task's schema and stored as it was given.
    *
-   * @throws TriphammerError for anything wrong with the payload or an option, before anything is written
+   * @returns its id, and `inserted`, or `duplicate` if a job with the id that you chose is known already
+   * @throws TriphammerError before anything is written: `PAYLOAD_INVALID`, `PAYLOAD_NOT_JSON`, `PAYLOAD_TOO_LARGE`, `TEXT_INVALID`,
+   * `INVALID_OPTION`, `INVALID_DURATION`, `INVALID_NAME`, `INVALID_ID`, `UNKNOWN_OPTION`; `STORE_BUSY`, `STORE_UNAVAILABLE`
    * @example const { id, status } = await jobs.enqueue(sendEmail, { to, template: 'welcome' }, { delay: '5m' })
    */
   enqueue<In>(task: Task<In, unknown>, ...args: PayloadArgs<In>): Promise<EnqueueResult>
   /**
-   * Enqueues many jobs, all or none; they run in this order, other things being equal. Either payloads of one task with
-   * options for all of them, or jobs of any tasks made by `task.with(payload, options)`.
+   * Enqueues many jobs of one task, all or none; they run in this order, other things being equal.
+   *
+   * @param options for each of them; no `id`
+   * @returns what became of each, in the order of the payloads
+   * @throws TriphammerError as `enqueue`, and then none of them is enqueued
+   * @example await jobs.enqueueMany(resize, files.map((file) => ({ file })), { priority: 'low' })
    */
   enqueueMany<In>(task: Task<In, unknown>, payloads: readonly NoInfer<In>[], options?: EnqueueOptions): Promise<readonly EnqueueResult[]>
+  /**
+   * Enqueues jobs of any tasks, all or none.
+   *
+   * @param jobs made by `task.with(payload, options)`
+   * @throws TriphammerError as `enqueue`, and then none of them is enqueued
+   * @example await jobs.enqueueMany([sendEmail.with({ to }), resize.with({ file }, { priority: 'low' })])
+   */
   enqueueMany(jobs: readonly JobSpec[]): Promise<readonly EnqueueResult[]>
 }
 
@@ -58,26 +72,44 @@ export interface BoundClient extends Enqueues {
    * @throws TriphammerError `FACET_MISSING`, `SYNC_UNSUPPORTED`, and as `enqueue`
    */
   enqueueSync<In>(task: Task<In, unknown>, ...args: PayloadArgs<In>): EnqueueResult
-  /** Ends a run that was claimed by hand, together with what else the transaction does. */
+  /** Ends a run that was claimed by hand, together with what else the transaction does. `'stale'`: it is not yours any more. */
   finish(run: ClaimedRun, outcome: JobOutcome | OutcomeSignal): Promise<'applied' | 'stale'>
 }
 
 /** What an application enqueues and operates with. It holds no handler. */
 export interface Client extends Enqueues, Runs, Operations {
+  /** The store it was made on. */
   readonly store: Store
   /**
-   * Binds to a transaction of the user's, recognised by its shape.
+   * Binds to a transaction of your own, open on the store's database: a connection of its driver, or what `transaction` gives.
+   * What is enqueued exists only if that transaction commits. With a synchronous driver use `enqueueSync`.
    *
-   * @throws TriphammerError `TX_UNSUPPORTED`, `TX_NOT_OPEN`
+   * @throws TriphammerError `TX_UNSUPPORTED`: not a connection that this store can use; `TX_NOT_OPEN`: no transaction is open on it
    * @example
    * sqliteDb.transaction(() => { insertUser.run(user); jobs.in(sqliteDb).enqueueSync(sendEmail, payload) })()
    */
   in(tx: unknown): BoundClient
-  /** A transaction of the store's own; `tx.db` is its connection. Commits when `fn` resolves, rolls back when it rejects. */
+  /**
+   * A transaction of the store's own; `tx.db` is its connection. Commits when `fn` resolves, rolls back when it rejects. Other writers
+   * may wait meanwhile: keep it short.
+   *
+   * @throws TriphammerError `STORE_BUSY`, `TX_CONFLICT`; and what `fn` throws
+   * @example
+   * await jobs.transaction(async (tx) => { await jobs.in(tx).enqueue(sendEmail, { to: await addressOf(user) }) })
+   */
   transaction<T>(fn: (tx: StoreTx) => Promise<T>): Promise<T>
-  /** Calls `observer` with each event of this client; returns a function that ends this. */
+  /**
+   * Calls `observer` with each event of this client; returns a function that ends this.
+   *
+   * @throws TriphammerError `INVALID_OPTION`: there is no such event
+   * @example jobs.on('job.enqueued', ({ job }) => console.log(job.id))
+   */
   on<Type extends EventType>(type: Type, observer: Observer<Type>): () => void
-  /** Brings the schema up to date and returns the steps taken. */
+  /**
+   * Brings the schema up to date and returns the steps taken; with `dryRun` those that it would take.
+   *
+   * @throws TriphammerError `SCHEMA_TOO_NEW`
+   */
   migrate(options?: { readonly dryRun?: boolean }): Promise<readonly Migration[]>
   /** Closes the store, for everyone who uses it. */
   close(): Promise<void>

@@ -8,22 +8,32 @@ import type { AnyTask } from '../core/task.ts'
 import { checkName, show } from '../core/text.ts'
 import type { JobFilter } from '../store/admin.ts'
 
+/** @inline */
 type OneOrMany<T> = T | readonly T[]
 
 /** Which jobs, as people write it. Every condition given must hold. */
 export interface JobFilterInput {
+  /** One of these ids. */
   readonly id?: OneOrMany<string>
+  /** In one of these queues. */
   readonly queue?: OneOrMany<string>
+  /** Of one of these tasks, or tasks of these names. */
   readonly task?: OneOrMany<string | AnyTask>
-  /** `'unsuccessful'` means dead, timed_out and failed. */
+  /** In one of these states; `'unsuccessful'` means dead, timed_out and failed. */
   readonly state?: OneOrMany<JobState | 'unsuccessful'>
+  /** Of exactly one of these priorities. */
   readonly priority?: OneOrMany<Priority>
-  /** `Before` is exclusive, `After` inclusive. */
+  /** Created before this moment, exclusive. */
   readonly createdBefore?: Instant
+  /** Created at this moment or later. */
   readonly createdAfter?: Instant
+  /** Due before this moment, exclusive. */
   readonly runBefore?: Instant
+  /** Due at this moment or later. */
   readonly runAfter?: Instant
+  /** Ended before this moment, exclusive. */
   readonly endedBefore?: Instant
+  /** Ended at this moment or later. */
   readonly endedAfter?: Instant
   /** Says that no condition is meant: needed where a command would otherwise change every job by an oversight. */
   readonly all?: true

@@ -5,28 +5,41 @@ import type { JobId, LeaseRef, Run } from '../store/types.ts'
 
 /** A job as people see it. */
 export interface Job {
+  /** A UUID. */
   readonly id: JobId
+  /** The name of its task. */
   readonly task: string
+  /** Its queue. */
   readonly queue: string
+  /** Where it stands. */
   readonly state: JobState
   /** What a pending job waits for: its time, its next attempt, or a worker. */
   readonly waitsFor?: 'time' | 'retry' | 'worker'
   /** `undefined` if it could not be read; then `unreadable` says why. */
   readonly payload: unknown
+  /** Why the payload could not be read. */
   readonly unreadable?: string
+  /** Lower runs first. */
   readonly priority: number
   /** Attempts so far. */
   readonly attempt: number
+  /** Attempts that it has, at most. */
   readonly maxAttempts: number
+  /** When it was enqueued. */
   readonly createdAt: Date
+  /** When it is due, or was. */
   readonly runAt: Date
+  /** When its last attempt started; absent while it has not started, and after a release. */
   readonly startedAt?: Date
+  /** When it ended. */
   readonly endedAt?: Date
   /** While running: when the lease ends, unless it is extended. */
   readonly leaseUntil?: Date
   /** The last error, kept through retries. */
   readonly error?: JobFailure
+  /** What its handler returned. */
   readonly result?: unknown
+  /** What its handler last gave to `progress`. */
   readonly progress?: unknown
   /** Running, and asked to be cancelled. */
   readonly cancelRequested?: true
@@ -34,20 +47,31 @@ export interface Job {
 
 /** A run that was claimed by hand: what `extend`, `finish`, `fail` and `release` take. Plain data, so it may travel. */
 export interface ClaimedRun {
+  /** What makes it yours: keep it with the run. */
   readonly lease: LeaseRef
+  /** The id of the job. */
   readonly id: JobId
+  /** The name of its task. */
   readonly task: string
+  /** Its queue. */
   readonly queue: string
   /** `undefined` if it could not be read; then `unreadable` says why. */
   readonly payload: unknown
+  /** Why the payload could not be read. */
   readonly unreadable?: string
+  /** Lower runs first. */
   readonly priority: number
   /** The number of this attempt, from 1. */
   readonly attempt: number
+  /** Attempts that the job has, at most. */
   readonly maxAttempts: number
+  /** When the job was due. */
   readonly runAt: Date
+  /** When it was claimed. */
   readonly claimedAt: Date
+  /** The time limit of the attempt, which nobody keeps for a run that was claimed by hand. */
   readonly timeoutMs?: number
+  /** The job's own policy, which `fail` goes by. */
   readonly retry?: Run['retry']
   /** Someone has asked that the job be cancelled: finish it as `cancelled()` instead of starting it. */
   readonly cancelRequested?: true

@@ -27,6 +27,7 @@ export interface ListOptions {
 
 /** A page of jobs. */
 export interface JobList {
+  /** In the order that was asked for. */
   readonly jobs: readonly Job[]
   /** There may be more: `after` of the next page. */
   readonly next?: string
@@ -44,33 +45,54 @@ export interface Changed {
 
 /** When: a moment, or a wait by the store's clock. With neither: now. */
 export interface When {
+  /** At this moment. */
   readonly at?: Instant
+  /** This long from now. */
   readonly delay?: Duration
 }
 
-/** Looking at jobs and changing them. docs/guides/operating.md says which command applies to jobs in which state. */
+/**
+ * Looking at jobs and changing them. A command takes an id, some ids or a filter, changes the jobs that are in a state which it applies
+ * to, and tells of the others; `docs/guides/operating.md` has the table. All of it throws a TriphammerError for an id, a filter or an
+ * option that is wrong, before anything is changed.
+ */
 export interface Operations {
   /** One job; `undefined` if there is none of this id, or none any more. */
   get(id: string): Promise<Job | undefined>
-  /** A page of jobs, in the order of creation. Without a filter: of all. */
+  /**
+   * A page of jobs, in the order of creation. Without a filter: of all.
+   *
+   * @example const { jobs: dead, next } = await jobs.list({ task: sendEmail, state: 'dead' }, { limit: 20 })
+   */
   list(filter?: JobFilterInput, options?: ListOptions): Promise<JobList>
   /** How many jobs; without a filter, all. */
   count(filter?: JobFilterInput): Promise<number>
-  /** How many jobs by state, queue, task or priority; values that no job has are absent. */
+  /**
+   * How many jobs by state, queue, task or priority; values that no job has are absent.
+   *
+   * @example await jobs.countBy('state', { queue: 'mail' }) // { pending: 3, completed: 12 }
+   */
   countBy(key: CountKey, filter?: JobFilterInput): Promise<Readonly<Record<string, number>>>
-  /** Pending again: a running job is taken away from its worker; an ended one starts over with all its attempts. */
+  /**
+   * Pending again: a running job is taken away from its worker; an ended one starts over with all its attempts. A completed one is refused.
+   *
+   * @example await jobs.retry({ state: 'unsuccessful', endedAfter: since })
+   */
   retry(target: Target, when?: When): Promise<Changed>
-  /** Dead, now. */
+  /** Dead, now: pending and running jobs, and those that failed or timed out. */
   kill(target: Target, options?: { readonly reason?: string }): Promise<Changed>
-  /** Failed: a person has decided so. */
+  /** Failed, because a person has decided so: pending and running jobs. */
   failed(target: Target, options?: { readonly reason?: string }): Promise<Changed>
-  /** Cancelled; a running job is asked to stop, or with `force` taken away at once. */
+  /**
+   * Cancelled: pending jobs at once; a running one is asked to stop, by its handler's signal, within about a second, or with `force`
+   * taken away at once.
+   */
   cancel(target: Target, options?: { readonly reason?: string; readonly force?: boolean }): Promise<Changed>
-  /** Another run time for pending jobs. */
+  /** Another run time for pending jobs; `when` must say which. */
   reschedule(target: Target, when: When): Promise<Changed>
   /** Another priority for pending jobs. */
   reprioritise(target: Target, priority: Priority): Promise<Changed>
-  /** Gone. Running jobs only with `force`. */
+  /** Gone, in whatever state; running jobs only with `force`. */
   delete(target: Target, options?: { readonly force?: boolean }): Promise<Changed>
   /** No job of the queue is claimed until it is resumed; what runs goes on, what is enqueued waits. */
   pause(queue: string, options?: { readonly by?: string; readonly reason?: string }): Promise<QueueInfo>

@@ -18,11 +18,11 @@ import { type ClaimedRun, payloadText, toClaimedRun } from './job.ts'
 
 /** Options of a claim by hand. */
 export interface ClaimOptions {
-  /** At most this many runs (default 1). */
+  /** At most this many runs (default 1, at most 1,000). */
   readonly max?: number
   /** How long they are yours unless you extend them (default 60 s). */
   readonly lease?: Duration
-  /** Default: strictly by priority. */
+  /** How the levels of priority take turns. Default: strictly by priority. */
   readonly weights?: WeightsInput
   /** Only these tasks (default: all). */
   readonly tasks?: readonly (string | AnyTask)[]
@@ -41,9 +41,10 @@ export interface Reclaimed {
 /** Taking jobs by hand: for serverless functions, other runtimes, tests. */
 export interface Runs {
   /**
-   * Takes runnable jobs of a queue, `[]` when there are none.
+   * Takes runnable jobs of a queue, `[]` when there are none. Their leases are not extended by themselves.
    *
    * @throws TriphammerError `INVALID_NAME`, `INVALID_OPTION`, `INVALID_DURATION`, `UNKNOWN_OPTION`
+   * @example for (const run of await jobs.claim('mail', { max: 10, lease: '60s' })) await jobs.finish(run, await work(run))
    */
   claim(queue: string, options?: ClaimOptions): Promise<ClaimedRun[]>
   /** Extends a lease, from now. `false`: the run is not yours any more. */
@@ -53,7 +54,7 @@ export interface Runs {
    * it becomes cancelled whatever the outcome, and that is `'applied'` too.
    */
   finish(run: ClaimedRun, outcome: JobOutcome | OutcomeSignal): Promise<'applied' | 'stale'>
-  /** The attempt failed: another one or the end, by the job's own policy. */
+  /** The attempt failed: another one or the end, by the job's own policy. `'stale'`: the run is not yours any more. */
   fail(run: ClaimedRun, error: unknown): Promise<'applied' | 'stale'>
   /** Gives a run back as if it had not been claimed: attempt refunded, place kept. `false`: it is not yours any more. */
   release(run: ClaimedRun): Promise<boolean>

@@ -1,5 +1,6 @@
 /** A timer that can be called off. */
 export interface Timer {
+  /** The function will not be called; nothing happens if it has been. */
   cancel(): void
 }
 

@@ -2,9 +2,11 @@
 export interface JobFailure {
   /** The error's name, e.g. `'TypeError'`. */
   readonly name: string
+  /** At most 8,192 characters. */
   readonly message: string
   /** The error's own `code`, when it is a string: `'ECONNRESET'`, or one of ours such as `'TIMED_OUT'`. */
   readonly code?: string
+  /** At most 16,384 characters. */
   readonly stack?: string
 }
 

@@ -4,7 +4,12 @@ import { show } from './text.ts'
 /** The five named levels of priority, most urgent first. */
 export const LEVELS = ['critical', 'high', 'normal', 'low', 'background'] as const
 
-/** A named level of priority. */
+/**
+ * A named level of priority: critical is -20, high -10, normal 0, low 10, background 20. A level reaches from its number to the
+ * next, so normal is 0 to 9.
+ *
+ * @useDeclaredType
+ */
 export type Level = (typeof LEVELS)[number]
 
 /** A priority: a level, or any integer from -32768 to 32767. A lower number runs first. */
@@ -25,7 +30,10 @@ export type Weights = Readonly<Record<Level, number>>
 /** The weights of `weights: 'default'`. */
 export const DEFAULT_WEIGHTS: Weights = { critical: 20, high: 10, normal: 5, low: 2, background: 1 }
 
-/** What a user may give as weights: the defaults, or some levels; a level left out weighs 1. */
+/**
+ * How often each level is picked, in proportion to the weights of all levels that have work: `'default'` is 20, 10, 5, 2, 1 from
+ * critical to background; in an object, a level left out weighs 1. A level of weight 0 is only picked when all the others are.
+ */
 export type WeightsInput = 'default' | Readonly<Partial<Record<Level, number>>>
 
 const MIN = -32_768

@@ -13,7 +13,12 @@
  */
 export const STATES = ['pending', 'running', 'completed', 'dead', 'timed_out', 'failed', 'cancelled'] as const
 
-/** A state of a job. */
+/**
+ * A state of a job. It waits (`pending`), runs (`running`), or has ended: `completed`; `dead`, its own last attempt failed or its
+ * handler discarded it; `timed_out`, its last attempt timed out; `failed`, something else decided about it; `cancelled`.
+ *
+ * @useDeclaredType
+ */
 export type JobState = (typeof STATES)[number]
 
 /** A state that a job ends in. */

@@ -31,7 +31,7 @@ export interface EnqueueOptions {
 
 /** What can be said about every job of a task. */
 export interface TaskOptions {
-  /** Default: `'default'`. */
+  /** Where its jobs go unless they say otherwise. Default: `'default'`. */
   readonly queue?: string
   /** Lower runs first. Default: normal (0). */
   readonly priority?: Priority
@@ -39,26 +39,35 @@ export interface TaskOptions {
   readonly maxAttempts?: number
   /** The longest an attempt may take. Default: the worker's, else none. */
   readonly timeout?: Duration
-  /** A policy, or a function of the attempt and the error, which only workers that handle this task can ask. */
+  /** When to try again. Default: the worker's, else exponential from 2 s to 6 h. A policy, or a function of the attempt and the error, which only workers that handle this task can ask. */
   readonly retry?: RetryPolicy | RetryFunction
   /** How long a job is kept after it completed; `false` forgets it at once. Default: 7 days. */
   readonly retain?: Duration | false
 }
 
-/** The policy of a task, checked and in milliseconds. */
+/** The policy of a task, checked and in milliseconds. What the task did not say is absent. */
 export interface TaskPolicy {
+  /** Where its jobs go. */
   readonly queue?: string
+  /** The number of its priority; lower runs first. */
   readonly priority?: number
+  /** Attempts, not retries. */
   readonly maxAttempts?: number
+  /** The longest an attempt may take. */
   readonly timeoutMs?: number
+  /** When to try again. */
   readonly retry?: RetryPolicy | RetryFunction
+  /** How long a completed job is kept; 0 forgets it at once. */
   readonly retainMs?: number
 }
 
 /** A job in the making: what `task.with(...)` returns and `enqueueMany` takes. */
 export interface JobSpec {
+  /** The task it is of. */
   readonly task: AnyTask
+  /** As it was given; checked when the job is enqueued. */
   readonly payload: unknown
+  /** What is said about this job alone. */
   readonly options: EnqueueOptions
 }
 
@@ -73,10 +82,17 @@ export type PayloadArgs<In> = undefined extends In ? [payload?: In, options?: En
  * @typeParam Out the payload as the handler sees it, after the schema has parsed it
  */
 export interface Task<In, Out> {
+  /** Unique among the tasks of an application. */
   readonly name: string
+  /** The schema of the payload, if it has one. */
   readonly input?: StandardSchemaV1<In, Out>
+  /** What holds for each of its jobs. */
   readonly policy: TaskPolicy
-  /** A job of this task, to be enqueued together with others. */
+  /**
+   * A job of this task, to be enqueued together with jobs of others.
+   *
+   * @example await jobs.enqueueMany([sendEmail.with({ to: 'a@b.c' }), resize.with({ file: 'cat.png' }, { priority: 'low' })])
+   */
   with(...args: PayloadArgs<In>): JobSpec
 }
 

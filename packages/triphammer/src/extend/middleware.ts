@@ -12,9 +12,11 @@ export type EnqueueMiddleware = (
 
 /** What a {@link RunMiddleware} sees of a run. */
 export interface RunCall {
+  /** The run; its payload is JSON text. */
   readonly run: Run
   /** Aborted on timeout, cancel, lost lease and forced shutdown. */
   readonly signal: AbortSignal
+  /** The worker's log, with the job in every line. */
   readonly log: Logger
 }
 

@@ -5,23 +5,35 @@ import type { JobId, JobRef, SessionRecord, StoreTx } from './types.ts'
 
 /** Which jobs. Every condition given must hold; an empty filter means all jobs. */
 export interface JobFilter {
+  /** One of these. */
   readonly ids?: readonly JobId[]
+  /** In one of these. */
   readonly queues?: readonly string[]
+  /** Of one of these, by name. */
   readonly tasks?: readonly string[]
+  /** In one of these. */
   readonly states?: readonly JobState[]
+  /** Of one of these. */
   readonly priorities?: readonly number[]
-  /** Milliseconds since the epoch; `Before` is exclusive, `After` inclusive. */
+  /** Milliseconds since the epoch, as all of these; `Before` is exclusive. */
   readonly createdBefore?: number
+  /** `After` is inclusive. */
   readonly createdAfter?: number
+  /** Due before. */
   readonly runBefore?: number
+  /** Due at or after. */
   readonly runAfter?: number
+  /** Ended before; a job that has not ended does not fit. */
   readonly endedBefore?: number
+  /** Ended at or after. */
   readonly endedAfter?: number
 }
 
 /** A page of a listing in the order of ids, which is the order of creation. */
 export interface Page {
+  /** At most this many jobs. */
   readonly limit: number
+  /** What comes first. */
   readonly order: 'newest' | 'oldest'
   /** Go on behind this id: the `next` of the page before. */
   readonly after?: JobId
@@ -29,31 +41,43 @@ export interface Page {
 
 /** A job as it is stored, live or ended. */
 export interface JobRecord {
+  /** Its id. */
   readonly id: JobId
+  /** The name of its task. */
   readonly task: string
+  /** Its queue. */
   readonly queue: string
+  /** Where it stands. */
   readonly state: JobState
   /** JSON text, as stored. */
   readonly payload: string
+  /** Lower runs first. */
   readonly priority: number
   /** Claims so far, less those that were refunded. */
   readonly attempt: number
+  /** Attempts that it has, at most. */
   readonly maxAttempts: number
+  /** Milliseconds since the epoch, by the store's clock, as every `…At`. */
   readonly createdAt: number
+  /** When it is due, or was. */
   readonly runAt: number
   /** When the last attempt started; absent while the job has not started, and after a release. */
   readonly startedAt?: number
+  /** When it ended. */
   readonly endedAt?: number
   /** While running: when the lease ends. */
   readonly leaseUntil?: number
+  /** The longest an attempt may take. */
   readonly timeoutMs?: number
+  /** Its own policy. */
   readonly retry?: RetryPolicy
+  /** How long it is kept after it completed. */
   readonly retainMs?: number
   /** The last error, kept through retries. */
   readonly error?: JobFailure
-  /** JSON text. */
+  /** What the handler returned, as JSON text. */
   readonly result?: string
-  /** JSON text. */
+  /** The last progress, as JSON text. */
   readonly progress?: string
   /** Running, and asked to be cancelled. */
   readonly cancelRequested?: true
@@ -61,6 +85,7 @@ export interface JobRecord {
 
 /** What `find` returns. */
 export interface JobPage {
+  /** In the order of the page. */
   readonly jobs: readonly JobRecord[]
   /** There may be more: `after` of the next page. */
   readonly next?: JobId
@@ -71,7 +96,9 @@ export type CountKey = 'state' | 'queue' | 'task' | 'priority'
 
 /** How many jobs have this value. Values that no job has are absent. */
 export interface Count {
+  /** The value, as text. */
   readonly key: string
+  /** How many jobs. */
   readonly count: number
 }
 
@@ -120,28 +147,36 @@ export interface Applied {
 
 /** A change to a queue. */
 export interface QueuePatch {
-  /** `null` resumes. */
+  /** A pause, by whom and why; `null` resumes. */
   readonly paused?: { readonly by?: string; readonly reason?: string } | null
 }
 
 /** A queue that has live jobs or that something was said about. */
 export interface QueueInfo {
+  /** Its name. */
   readonly name: string
+  /** Jobs that are pending, due or not. */
   readonly pending: number
+  /** Jobs that are claimed, held ones included. */
   readonly running: number
+  /** Present while it is paused: by whom, why, and since when in milliseconds since the epoch. */
   readonly paused?: { readonly by?: string; readonly reason?: string; readonly since: number }
 }
 
 /** The side of a store that people and tools use. */
 export interface AdminStore {
+  /** A page of the jobs that fit. */
   find(filter: JobFilter, page: Page): Promise<JobPage>
   /** Without `by` a single count with the key `'all'`. */
   count(filter: JobFilter, by?: CountKey): Promise<readonly Count[]>
+  /** Does what the command says to a slice of the jobs that fit. */
   apply(filter: JobFilter, command: AdminCommand, slice: Slice, tx?: StoreTx): Promise<Applied>
   /** Deletes jobs. A running one is refused unless `force`, which takes it away. */
   remove(filter: JobFilter, slice: Slice & { readonly force?: boolean }, tx?: StoreTx): Promise<Applied>
+  /** The queues that have live jobs, and those that something was said about. */
   queues(): Promise<readonly QueueInfo[]>
   /** Pausing a paused queue keeps `since`; by and reason become the new ones. */
   setQueue(name: string, patch: QueuePatch): Promise<QueueInfo>
+  /** The workers that have been heard of lately. */
   sessions(): Promise<readonly SessionRecord[]>
 }

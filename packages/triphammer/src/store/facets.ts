@@ -5,8 +5,11 @@ import type { EnqueueResult, NewJob, StoreTx } from './types.ts'
  * per database: a feature that needs an ability asks for it when it is installed and fails with `FACET_MISSING`.
  */
 export interface Facets {
+  /** Tells when there may be work. */
   readonly wakeups: WakeupsFacet
+  /** Enqueues without awaiting anything. */
   readonly sync: SyncFacet
+  /** Keeps results and progress. */
   readonly results: ResultsFacet
 }
 

@@ -33,7 +33,9 @@ export interface StoreInfo {
 
 /** A step of a schema. */
 export interface Migration {
+  /** Its number, in the order in which steps are taken. */
   readonly id: number
+  /** What it is about. */
   readonly name: string
   /** A library that does not know this step must not run on a schema that has it. */
   readonly breaking: boolean
@@ -43,7 +45,9 @@ export interface Migration {
 
 /** How far a schema is. */
 export interface SchemaStatus {
+  /** Steps that the database has. */
   readonly applied: readonly Omit<Migration, 'sql'>[]
+  /** Steps that `migrate` would take. */
   readonly pending: readonly Migration[]
   /** Steps that this library does not know: the schema is newer than the library. */
   readonly unknown: readonly Omit<Migration, 'sql'>[]
@@ -51,6 +55,7 @@ export interface SchemaStatus {
 
 /** The schema of a store. A store without one (memory) has nothing pending. */
 export interface Schema {
+  /** Looks, and changes nothing. */
   status(): Promise<SchemaStatus>
   /**
    * Applies what is pending and returns it. Two processes may do so at once. With `dryRun` nothing is applied.
@@ -69,9 +74,11 @@ export interface Schema {
  * `SCHEMA_MISSING`, `SCHEMA_TOO_NEW`, `STORE_CLOSED`).
  */
 export interface Store {
+  /** What it says about itself. */
   readonly info: StoreInfo
   /** What this store can do beyond the verbs. An ability is present or absent; a feature asks when it is installed. */
   readonly facets: Partial<Facets>
+  /** Its tables. */
   readonly schema: Schema
   /** For people and tools; a worker never uses it. */
   readonly admin: AdminStore
@@ -91,6 +98,10 @@ export interface Store {
    */
   transaction<T>(fn: (tx: StoreTx) => Promise<T>): Promise<T>
 
+  /**
+   * Writes jobs, all or none, and answers for each in the order given. A job whose id is there already stays as it is and is a
+   * `duplicate`. With `tx`, as part of that transaction.
+   */
   enqueue(jobs: readonly NewJob[], tx?: StoreTx): Promise<readonly EnqueueResult[]>
 
   /**

@@ -19,8 +19,11 @@ export interface StoreTx {
  * and no store needs to understand them. A store may rewrite the text to an equivalent (jsonb does).
  */
 export interface NewJob {
+  /** Its id. */
   readonly id: JobId
+  /** The name of its task. */
   readonly task: string
+  /** Its queue. */
   readonly queue: string
   /** JSON text. */
   readonly payload: string
@@ -30,8 +33,11 @@ export interface NewJob {
   readonly runAt?: number
   /** Added to the store's clock. */
   readonly delayMs?: number
+  /** Attempts, not retries. */
   readonly maxAttempts: number
+  /** The longest an attempt may take. */
   readonly timeoutMs?: number
+  /** When to try again. */
   readonly retry?: RetryPolicy
   /** How long the job is kept after it completed; 0 forgets it at once. Absent: 7 days. */
   readonly retainMs?: number
@@ -42,47 +48,69 @@ export interface NewJob {
   readonly repeat?: true
 
   // Each of these needs the facet of its name; a client sends none that the store does not have.
+  /** Not used yet. */
   readonly trace?: string
+  /** Not used yet. */
   readonly key?: string
+  /** Not used yet. */
   readonly keyMode?: 'replace' | 'preserve' | 'dedupe'
+  /** Not used yet. */
   readonly lane?: string
+  /** Not used yet. */
   readonly flags?: readonly string[]
+  /** Not used yet. */
   readonly batchId?: string
+  /** Not used yet. */
   readonly parents?: readonly JobId[]
+  /** Not used yet. */
   readonly schedule?: string
 }
 
 /** What became of an enqueued job. `id` is the id of the job that now stands for it. */
 export interface EnqueueResult {
+  /** The id of the job that now stands for it. */
   readonly id: JobId
-  /** `duplicate`: a job of this id was there already, and stays as it is. `replaced` needs the facet of keys. */
+  /** `duplicate`: a job of this id was there already, and stays as it is. `replaced` needs the facet of keys, which no store has yet. */
   readonly status: 'inserted' | 'replaced' | 'duplicate'
 }
 
 /** What a worker shows to act on a run. The token is unique to the claim call that made it, and never used again. */
 export interface LeaseRef {
+  /** The id of the job. */
   readonly id: JobId
+  /** Of this claim alone. */
   readonly token: string
 }
 
 /** One claim of a job. */
 export interface Run {
+  /** What makes it the claimer's. */
   readonly lease: LeaseRef
+  /** The id of the job. */
   readonly id: JobId
+  /** The name of its task. */
   readonly task: string
+  /** Its queue. */
   readonly queue: string
   /** JSON text. */
   readonly payload: string
+  /** Lower runs first. */
   readonly priority: number
   /** The number of this attempt, from 1. */
   readonly attempt: number
+  /** Attempts that the job has, at most. */
   readonly maxAttempts: number
   /** Milliseconds since the epoch, by the store's clock, as every `…At` across the seam. */
   readonly runAt: number
+  /** When the job was enqueued. */
   readonly createdAt: number
+  /** When this run was claimed. */
   readonly claimedAt: number
+  /** The longest the attempt may take. */
   readonly timeoutMs?: number
+  /** The job's own policy. */
   readonly retry?: RetryPolicy
+  /** How long the job is kept after it completed. */
   readonly retainMs?: number
   /** Someone has asked that the job be cancelled; it shall not start. */
   readonly cancelRequested?: true
@@ -91,11 +119,17 @@ export interface Run {
    * the one-statement path.
    */
   readonly links: number
+  /** Not used yet. */
   readonly trace?: string
+  /** Not used yet. */
   readonly key?: string
+  /** Not used yet. */
   readonly lane?: string
+  /** Not used yet. */
   readonly flags?: readonly string[]
+  /** Not used yet. */
   readonly batchId?: string
+  /** Not used yet. */
   readonly schedule?: string
 }
 
@@ -132,9 +166,13 @@ export type OutcomeKind =
 
 /** A job that something else ended, moved or let go. */
 export interface JobRef {
+  /** Its id. */
   readonly id: JobId
+  /** The name of its task. */
   readonly task: string
+  /** Its queue. */
   readonly queue: string
+  /** Where it stands now. */
   readonly state: JobState
 }
 
@@ -148,6 +186,7 @@ export interface JobRef {
  *   where all policy is, in the runtime. Never the answer to `cancelled` itself.
  */
 export interface FinishResult {
+  /** What became of it. */
   readonly state: 'applied' | 'stale' | 'cancel'
   /** Other jobs that the cascade ended. */
   readonly ended: readonly JobRef[]
@@ -157,12 +196,15 @@ export interface FinishResult {
 
 /** A claim. It may hand in outcomes: they are finished and the next jobs taken in one round trip. */
 export interface ClaimRequest {
+  /** Who claims. */
   readonly session: SessionId
+  /** From which queue. */
   readonly queue: string
   /** Only these tasks; absent: all. */
   readonly tasks?: readonly string[]
   /** At most this many. 0 claims nothing (and still finishes). */
   readonly limit: number
+  /** How long the runs are the claimer's, from now. */
   readonly leaseMs: number
   /** Absent: strictly by priority. */
   readonly weights?: Weights
@@ -170,7 +212,7 @@ export interface ClaimRequest {
    * Only jobs with one of the accepted flags, if any are given, and none with a forbidden one. Needs the facet of its name.
    */
   readonly flags?: { readonly accept?: readonly string[]; readonly forbid?: readonly string[] }
-  /** At most one outcome per job id. */
+  /** What is finished on the way: at most one outcome per job id. */
   readonly finish?: readonly Outcome[]
 }
 
@@ -209,7 +251,9 @@ export type LeaseState = { readonly state: 'held' | 'lost' | 'cancel' | 'paused'
 
 /** A request for expired leases. */
 export interface ReclaimRequest {
+  /** Who reclaims. */
   readonly session: SessionId
+  /** At most this many runs. */
   readonly limit: number
   /** Absent: every queue. */
   readonly queues?: readonly string[]
@@ -219,14 +263,23 @@ export interface ReclaimRequest {
 
 /** What a worker tells about itself with each pulse. */
 export interface SessionInfo {
+  /** Its id, made when it started. */
   readonly id: SessionId
+  /** The name of its machine. */
   readonly host: string
+  /** The id of its process. */
   readonly pid: number
+  /** When it started, in milliseconds since the epoch, by its own clock. */
   readonly startedAt: number
+  /** The queues that it serves. */
   readonly queues: readonly string[]
+  /** The names of the tasks that it has handlers for. */
   readonly tasks: readonly string[]
+  /** Handlers that may run at once, in all its queues together. */
   readonly concurrency: number
+  /** Handlers that run. */
   readonly running: number
+  /** Jobs that are claimed and have not started. */
   readonly held: number
   /** Queues in which it has free slots and found nothing to do. */
   readonly idle: readonly string[]
@@ -255,6 +308,7 @@ export interface SessionRecord extends SessionInfo {
 
 /** A bounded piece of housekeeping. */
 export interface MaintenancePass {
+  /** Who does it. */
   readonly session: SessionId
   /** At most this many rows. */
   readonly limit: number

@@ -19,12 +19,13 @@ export interface QueueOptions {
   readonly concurrency?: number
   /** Jobs claimed and unfinished, at most (default 10 × concurrency, at most 500). */
   readonly prefetch?: number
-  /** Default: strictly by priority. */
+  /** How the levels of priority take turns. Default: strictly by priority. */
   readonly weights?: WeightsInput
 }
 
 /** Options of a worker. */
 export interface WorkerOptions {
+  /** Where the jobs are. */
   readonly store: Store
   /** Made by `handle`, one for each task. */
   readonly handlers: readonly Handler[]
@@ -38,15 +39,15 @@ export interface WorkerOptions {
   readonly pulse?: Duration
   /** How long `stop` waits for running handlers before it aborts them (default 30 s). */
   readonly grace?: Duration
-  /** Lowers the attempts of every job; it cannot raise them. */
+  /** Lowers the attempts of every job; it cannot raise them. Default: as the job says. */
   readonly maxAttempts?: number
-  /** For jobs and tasks that do not say. */
+  /** When to try again, for jobs and tasks that do not say. Default: exponential from 2 s to 6 h. */
   readonly retry?: RetryPolicy | RetryFunction
-  /** For jobs and tasks that do not say. */
+  /** The longest an attempt may take, for jobs and tasks that do not say. Default: no limit. */
   readonly timeout?: Duration
-  /** All their hooks are at work, in the order given. */
+  /** Hooks; on a worker all of them are at work, in the order given. Default: none. */
   readonly plugins?: readonly Plugin[]
-  /** Default: warnings and errors on the console. `false`: none. */
+  /** Where the log goes; `false`: nowhere. Default: warnings and errors on the console. */
   readonly logger?: Logger | false
   /** The most bytes of JSON the payload of a job enqueued by a handler may have (default 1 MiB). */
   readonly payloadLimit?: number

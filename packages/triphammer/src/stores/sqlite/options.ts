@@ -9,7 +9,7 @@ import { SQLITE_DRIVERS } from '../../sql/sqlite-drivers.ts'
 /** Options of {@link sqlite}. */
 export interface SqliteOptions {
   /**
-   * `full` (default): what was acknowledged survives a power failure. `normal`: it survives a crash of the process, while a
+   * What a power failure may undo. `full` (default): what was acknowledged survives a power failure. `normal`: it survives a crash of the process, while a
    * power failure may undo the last transactions; jobs then run again.
    */
   readonly synchronous?: 'full' | 'normal'
@@ -18,12 +18,12 @@ export interface SqliteOptions {
    * them refuses with `SCHEMA_MISSING`.
    */
   readonly migrate?: boolean
-  /** Default: the machine's clock. */
+  /** The store's clock, which all delays and leases go by. Default: the machine's. */
   readonly clock?: Clock
-  /** Default: random ids by the store's clock. */
+  /** Ids for tests. Default: random, by the store's clock. */
   readonly ids?: Ids
   /**
-   * Default: `node:sqlite` where Node has it (22.13), else libsql, else better-sqlite3; or that of the first connection whose
+   * The driver. Default: `node:sqlite` where Node has it (22.13), else libsql, else better-sqlite3; or that of the first connection whose
    * transaction is used, if the store has not been used before. Name the driver of your application when it is another than
    * `node:sqlite`: connections of any other are refused (`TX_UNSUPPORTED`), since two copies of SQLite in one process lose writes.
    */
