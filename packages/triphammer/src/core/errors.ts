@@ -44,7 +44,11 @@ export const ERROR_CODES = [
   'PAYLOAD_UNREADABLE',
 ] as const
 
-/** A code of {@link ERROR_CODES}. */
+/**
+ * What a {@link TriphammerError} can carry. Codes are stable; `docs/errors.md` lists each with its way out.
+ *
+ * @useDeclaredType
+ */
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
 const BRAND = Symbol.for('triphammer.error')
@@ -60,8 +64,10 @@ const BRAND = Symbol.for('triphammer.error')
  * }
  */
 export class TriphammerError extends Error {
+  /** Literal and stable: programs may switch on it. */
   readonly code: ErrorCode
 
+  /** For the library itself: a program of yours throws errors of its own. */
   constructor(code: ErrorCode, message: string, options?: { readonly cause?: unknown }) {
     super(message, options)
     this.name = 'TriphammerError'

@@ -4,9 +4,13 @@ import { TriphammerError } from './errors.ts'
  * Where the library writes its log. A pino or a winston logger fits as it is: fields first, then the sentence.
  */
 export interface Logger {
+  /** What happens to single jobs. */
   debug(fields: object, message: string): void
+  /** Starts, stops and the like. */
   info(fields: object, message: string): void
+  /** Something is not as it should be, and the library goes on. */
   warn(fields: object, message: string): void
+  /** Something has been lost or left undone: a person should look. */
   error(fields: object, message: string): void
 }
 

@@ -15,7 +15,7 @@ export type JobOutcome =
   | { readonly kind: 'timed_out'; readonly error?: unknown }
   | { readonly kind: 'cancelled'; readonly reason?: string }
 
-/** The run succeeded; `result` is kept with the job. */
+/** The run succeeded; `result`, any JSON value up to 1 MiB, is kept with the job. */
 export function completed(result?: unknown): JobOutcome {
   return result === undefined ? { kind: 'completed' } : { kind: 'completed', result }
 }
@@ -24,6 +24,7 @@ export function completed(result?: unknown): JobOutcome {
  * The attempt failed and there shall be another, after `delay` or at `at` (default: now), however many there were.
  * `jobs.fail(run, error)` is what most people want: it decides by the job's own policy.
  *
+ * @example await jobs.finish(run, retry(error, { delay: '5m' }))
  * @throws TriphammerError `UNKNOWN_OPTION`, `INVALID_DURATION`, `INVALID_OPTION`
  */
 export function retry(error?: unknown, options: { readonly delay?: Duration; readonly at?: Instant } = {}): JobOutcome {
@@ -34,17 +35,17 @@ export function retry(error?: unknown, options: { readonly delay?: Duration; rea
   return { kind: 'retry', error, delayMs: delay === undefined ? 0 : parseDuration(delay, 'retry: delay') }
 }
 
-/** The job failed for good. */
+/** The job failed for good, however many attempts it has left; `error` is kept with it. */
 export function dead(error?: unknown): JobOutcome {
   return { kind: 'dead', error }
 }
 
-/** The job's last attempt timed out. */
+/** The job ends as timed out, however many attempts it has left; `error` is kept with it. */
 export function timedOut(error?: unknown): JobOutcome {
   return { kind: 'timed_out', error }
 }
 
-/** The job is cancelled. */
+/** The job is cancelled; `reason` is kept as its error. */
 export function cancelled(reason?: string): JobOutcome {
   return reason === undefined ? { kind: 'cancelled' } : { kind: 'cancelled', reason }
 }
@@ -70,7 +71,11 @@ export function snooze(delay: Duration): OutcomeSignal {
   return new OutcomeSignal({ kind: 'snooze', delayMs: parseDuration(delay, 'snooze') }, 'the handler snoozed the job')
 }
 
-/** Not again: the job is dead now, however many attempts it has left. `reason` is text or an error. */
+/**
+ * Not again: the job is dead now, however many attempts it has left. `reason` is text or an error, and is kept with the job.
+ *
+ * @example if (response.status === 410) throw discard('the feed is gone')
+ */
 export function discard(reason: unknown): OutcomeSignal {
   return new OutcomeSignal({ kind: 'dead', error: reason }, 'the handler discarded the job', reason)
 }
@@ -78,6 +83,7 @@ export function discard(reason: unknown): OutcomeSignal {
 /**
  * The attempt failed; if the job has attempts left, the next comes after `delay`, whatever its policy says.
  *
+ * @example if (response.status === 429) throw retryAfter('30s', new Error('too many requests'))
  * @throws TriphammerError `INVALID_DURATION`
  */
 export function retryAfter(delay: Duration, error?: unknown): OutcomeSignal {

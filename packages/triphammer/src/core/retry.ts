@@ -14,11 +14,15 @@ import { checkText, show } from './text.ts'
  * - `fibonacci`: base · fib(n), with fib = 1, 1, 2, 3, 5 …
  */
 export interface Backoff {
+  /** How the waits grow. */
   readonly kind: 'fixed' | 'linear' | 'exponential' | 'fibonacci'
+  /** The first wait, in milliseconds. */
   readonly baseMs: number
+  /** Of `exponential`: 1 or more. Default: 2. */
   readonly factor?: number
+  /** Of `linear`, in milliseconds. */
   readonly incrementMs?: number
-  /** The longest wait. */
+  /** The longest wait, in milliseconds. Default: 365 days, which no wait exceeds. */
   readonly maxMs?: number
   /** Spread: each wait is multiplied by a random number from 1 − jitter to 1 + jitter. */
   readonly jitter?: number
@@ -26,9 +30,9 @@ export interface Backoff {
   readonly jitterMs?: number
 }
 
-/** A {@link Backoff}, and what is different for some errors. `'dead'` means: not again. */
+/** A {@link Backoff}, and what is different for some errors. Plain data, made by `fixed`, `linear`, `exponential` or `fibonacci`. */
 export interface RetryPolicy extends Backoff {
-  /** By the error's `code`, its `name` or the name of one of its classes, looked up in this order. */
+  /** By the error's `code`, its `name` or the name of one of its classes, looked up in this order. `'dead'`: not again. */
   readonly errors?: Readonly<Record<string, Backoff | 'dead'>>
 }
 
@@ -53,13 +57,23 @@ export const MAX_RETRY_MS: number = 365 * 86_400_000
 
 const BACKOFF_KEYS = ['max', 'jitter', 'errors'] as const
 
-/** The same wait each time: `fixed('30s')`. @throws TriphammerError `INVALID_DURATION`, `INVALID_OPTION` */
+/**
+ * The same wait before each attempt.
+ *
+ * @throws TriphammerError `INVALID_DURATION`, `INVALID_OPTION`, `UNKNOWN_OPTION`
+ * @example fixed('30s', { jitter: '5s' })
+ */
 export function fixed(base: Duration, options: BackoffOptions = {}): RetryPolicy {
   checkOptions(options, BACKOFF_KEYS, 'fixed')
   return { kind: 'fixed', baseMs: parseDuration(base, 'fixed'), ...common(options) }
 }
 
-/** A wait that grows by the same step: `linear({ base: '10s', increment: '10s' })`. @throws as {@link fixed} */
+/**
+ * A wait that grows by the same step: 10 s, 20 s, 30 s …
+ *
+ * @throws TriphammerError as {@link fixed}
+ * @example linear({ base: '10s', increment: '10s' })
+ */
 export function linear(options: BackoffOptions & { readonly base: Duration; readonly increment: Duration }): RetryPolicy {
   checkOptions(options, ['base', 'increment', ...BACKOFF_KEYS], 'linear')
   return {
@@ -70,7 +84,12 @@ export function linear(options: BackoffOptions & { readonly base: Duration; read
   }
 }
 
-/** A wait that is multiplied each time: `exponential({ base: '2s', factor: 2, max: '6h' })`. Factor defaults to 2. @throws as {@link fixed} */
+/**
+ * A wait that is multiplied each time, by 2 unless `factor` says otherwise: 2 s, 4 s, 8 s …
+ *
+ * @throws TriphammerError as {@link fixed}
+ * @example exponential({ base: '2s', max: '6h', jitter: 0.2, errors: { RateLimited: fixed('1m'), ENOTFOUND: 'dead' } })
+ */
 export function exponential(options: BackoffOptions & { readonly base: Duration; readonly factor?: number }): RetryPolicy {
   checkOptions(options, ['base', 'factor', ...BACKOFF_KEYS], 'exponential')
   const factor = options.factor ?? 2
@@ -80,7 +99,12 @@ export function exponential(options: BackoffOptions & { readonly base: Duration;
   return { kind: 'exponential', baseMs: parseDuration(options.base, 'exponential.base'), factor, ...common(options) }
 }
 
-/** A wait that grows as the Fibonacci numbers: `fibonacci({ base: '1s', max: '1h' })`. @throws as {@link fixed} */
+/**
+ * A wait that grows as the Fibonacci numbers: 1 s, 1 s, 2 s, 3 s, 5 s …
+ *
+ * @throws TriphammerError as {@link fixed}
+ * @example fibonacci({ base: '1s', max: '1h' })
+ */
 export function fibonacci(options: BackoffOptions & { readonly base: Duration }): RetryPolicy {
   checkOptions(options, ['base', ...BACKOFF_KEYS], 'fibonacci')
   return { kind: 'fibonacci', baseMs: parseDuration(options.base, 'fibonacci.base'), ...common(options) }

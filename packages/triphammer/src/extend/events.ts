@@ -6,23 +6,31 @@ import type { JobId } from '../store/types.ts'
 
 /** The job that an event is about. */
 export interface EventJob {
+  /** Its id. */
   readonly id: JobId
+  /** The name of its task. */
   readonly task: string
+  /** Its queue. */
   readonly queue: string
 }
 
-interface JobEvent {
+/** What every event about a job tells. */
+export interface JobEvent {
+  /** The job. */
   readonly job: EventJob
   /** Milliseconds since the epoch, by the clock of the process that tells it. */
   readonly at: number
 }
 
-interface RunEvent extends JobEvent {
+/** What every event about a run tells. */
+export interface RunEvent extends JobEvent {
+  /** The number of the attempt, from 1. */
   readonly attempt: number
 }
 
-interface EndEvent extends RunEvent {
-  /** How long the handler ran; absent when it did not. */
+/** What every event about the end of a run tells. */
+export interface EndEvent extends RunEvent {
+  /** How long the handler ran, in milliseconds; absent when it did not. */
   readonly durationMs?: number
 }
 
@@ -31,15 +39,25 @@ interface EndEvent extends RunEvent {
  * process that made it, and never for a change that was refused as stale.
  */
 export interface Events {
+  /** A job was enqueued, or was there already. */
   readonly 'job.enqueued': JobEvent & { readonly status: 'inserted' | 'replaced' | 'duplicate' }
+  /** A handler is about to be called. */
   readonly 'job.started': RunEvent
+  /** A job completed; `result` is JSON text. */
   readonly 'job.completed': EndEvent & { readonly result?: string }
+  /** An attempt failed or timed out, and there will be another, after `delayMs` if it is known. */
   readonly 'job.retrying': EndEvent & { readonly error: JobFailure; readonly delayMs?: number }
+  /** A handler snoozed its job; the attempt does not count. */
   readonly 'job.snoozed': EndEvent & { readonly delayMs: number }
+  /** A job was given back as if it had not been claimed. */
   readonly 'job.released': RunEvent
+  /** The last attempt failed, or the handler discarded the job. */
   readonly 'job.dead': EndEvent & { readonly error: JobFailure }
+  /** The last attempt timed out. */
   readonly 'job.timed_out': EndEvent & { readonly error: JobFailure }
+  /** Something else decided that the job has failed. */
   readonly 'job.failed': EndEvent & { readonly error: JobFailure }
+  /** A running job was cancelled. */
   readonly 'job.cancelled': EndEvent & { readonly reason?: string }
   /** A run that its worker had lost; whatever it did was not recorded. */
   readonly 'job.lost': RunEvent
@@ -49,9 +67,13 @@ export interface Events {
   readonly 'queue.paused': { readonly queue: string; readonly by?: string; readonly reason?: string; readonly at: number }
   /** A person resumed a queue. */
   readonly 'queue.resumed': { readonly queue: string; readonly by?: string; readonly at: number }
+  /** A worker takes jobs from now on; `session` is its id. */
   readonly 'worker.started': { readonly session: string; readonly at: number }
+  /** A worker has stopped. */
   readonly 'worker.stopped': { readonly session: string; readonly at: number }
+  /** A worker cannot use its store any more; told once, until it can again. */
   readonly 'store.unavailable': { readonly error: unknown; readonly at: number }
+  /** A worker can use its store again. */
   readonly 'store.available': { readonly at: number }
 }
 

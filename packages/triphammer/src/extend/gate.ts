@@ -2,8 +2,9 @@ import type { Logger } from '../core/logger.ts'
 
 /** What a gate lets through. */
 export interface Grant {
+  /** How many may be claimed: a whole number from 0 to what was wanted. */
   readonly granted: number
-  /** When it would let more through, if it knows; otherwise the worker asks again at its next poll. */
+  /** In how many milliseconds it would let more through, if it knows; otherwise the worker asks again at its next poll. */
   readonly retryInMs?: number
 }
 
@@ -12,6 +13,7 @@ export interface Grant {
  * back through `refund`. Limits that span processes are enforced inside the claim instead.
  */
 export interface Gate {
+  /** For the log. */
   readonly name: string
   /** How many of `want` jobs the worker may claim from the queue now. */
   take(queue: string, want: number): Grant

@@ -13,15 +13,21 @@ import type { EnqueueMiddleware, RunMiddleware } from './middleware.ts'
 
 /** A job that ends, as a follow-up sees it, just before that is written. */
 export interface FinishedJob {
+  /** Its id. */
   readonly id: JobId
+  /** The name of its task. */
   readonly task: string
+  /** Its queue. */
   readonly queue: string
+  /** What it ends as. */
   readonly state: FinalState
+  /** The number of its last attempt, from 1. */
   readonly attempt: number
   /** JSON text. */
   readonly payload: string
-  /** JSON text. */
+  /** What the handler returned, as JSON text. */
   readonly result?: string
+  /** Why it did not complete. */
   readonly error?: JobFailure
 }
 
@@ -34,6 +40,7 @@ export type FollowUp = (finished: FinishedJob) => readonly JobSpec[]
 
 /** Something that runs beside a worker from its start to its stop. When it fails it is started again, with backoff. */
 export interface Service {
+  /** For the log. */
   readonly name: string
   /** Resolves soon after the signal is aborted. */
   run(signal: AbortSignal): Promise<void>
@@ -41,8 +48,11 @@ export interface Service {
 
 /** What a plugin gets hold of: hooks, never the worker. */
 export interface PluginContext {
+  /** The store of the client or the worker. */
   readonly store: Store
+  /** Its clock. */
   readonly clock: Clock
+  /** Its log. */
   readonly log: Logger
   /** Wraps every enqueue; the first that is registered is the outermost. */
   enqueue(middleware: EnqueueMiddleware): void
@@ -65,6 +75,7 @@ export interface PluginContext {
  * const audit: Plugin = { name: 'audit', setup: ({ on, log }) => on('job.dead', ({ job, error }) => log.error({ job, error }, 'dead')) }
  */
 export interface Plugin {
+  /** For messages. */
   readonly name: string
   setup(context: PluginContext): void
 }

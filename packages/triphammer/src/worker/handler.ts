@@ -4,14 +4,21 @@ import type { EnqueueResult, JobId } from '../store/types.ts'
 
 /** What a handler knows of its job. */
 export interface HandledJob {
+  /** A UUID. */
   readonly id: JobId
+  /** The name of its task. */
   readonly task: string
+  /** Its queue. */
   readonly queue: string
+  /** Lower runs first. */
   readonly priority: number
   /** The number of this attempt, from 1. */
   readonly attempt: number
+  /** Attempts that it has, at most. */
   readonly maxAttempts: number
+  /** When it was enqueued. */
   readonly createdAt: Date
+  /** When it was due. */
   readonly runAt: Date
 }
 
@@ -27,6 +34,7 @@ export interface CommitTx {
 export interface HandlerContext<Payload> {
   /** The payload, parsed by the task's schema. */
   readonly payload: Payload
+  /** What is known of the job. */
   readonly job: HandledJob
   /** The number of this attempt, from 1. */
   readonly attempt: number
@@ -48,9 +56,7 @@ export interface HandlerContext<Payload> {
    * Completes the job inside a transaction on the store's database: what `work` writes there and the completion land
    * together or not at all, so these effects happen exactly once. Keep it short: other writers may wait.
    *
-   * @param work a function that is given the transaction and whose result is kept as the job's; or a transaction of your
-   * own, open on the same database, in which the completion is written and which you then commit before the handler returns
-   * @param result with a transaction of your own: the job's result
+   * @param work is given the transaction; what it returns is kept as the job's result
    * @returns what `work` returned
    * @throws TriphammerError `LEASE_LOST`, `CANCELLED`: the job is not this run's to complete, and nothing was written;
    * `TX_UNSUPPORTED`, `TX_NOT_OPEN`
@@ -58,12 +64,27 @@ export interface HandlerContext<Payload> {
    * await ctx.commit((tx) => { (tx.db as Database).prepare('update accounts set …').run(amount) })
    */
   commit<Result>(work: (tx: CommitTx) => Result | Promise<Result>): Promise<Result>
+  /**
+   * Completes the job inside a transaction of your own, open on the store's database. Commit it before the handler returns: otherwise
+   * the attempt has failed (`COMMIT_MISSING`).
+   *
+   * @param transaction a connection on which a transaction is open
+   * @param result the job's result
+   * @throws TriphammerError as the other form
+   * @example
+   * db.exec('begin immediate')
+   * db.prepare('update accounts set …').run(amount)
+   * await ctx.commit(db)
+   * db.exec('commit')
+   */
   commit(transaction: object, result?: unknown): Promise<void>
 }
 
 /** A task and the function that runs it. */
 export interface Handler {
+  /** The task. */
   readonly task: AnyTask
+  /** The function, called once for each attempt. */
   readonly run: (context: HandlerContext<never>) => unknown
 }
 

@@ -13,6 +13,7 @@ import { heedSignals } from './shutdown.ts'
 export interface WorkerStats {
   /** Claimed and not yet started. */
   readonly held: number
+  /** Handlers that run. */
   readonly running: number
   /** Handlers started since the last start. */
   readonly started: number
@@ -43,13 +44,24 @@ export interface Worker {
    * Works until SIGTERM or SIGINT, then stops; a second signal forces. Rejects if an error ended the worker.
    *
    * @param options `signals: false` leaves the process's signals alone: works until `stop` is called
+   * @throws TriphammerError as {@link Worker.start}, and what ended the worker later
    */
   run(options?: { readonly signals?: boolean }): Promise<void>
-  /** Works until nothing is left to do right now, then stops. Future jobs and later retries are not waited for. */
+  /**
+   * Works until nothing is left to do right now, then stops. Future jobs and later retries are not waited for.
+   *
+   * @returns how many handlers were started
+   * @throws TriphammerError as {@link Worker.start}
+   */
   runOnce(): Promise<{ readonly started: number }>
   /** Resolves when nothing is in hand and nothing is left to do right now. */
   idle(): Promise<void>
-  /** Calls `observer` with each event of this worker; returns a function that ends this. */
+  /**
+   * Calls `observer` with each event of this worker; returns a function that ends this.
+   *
+   * @throws TriphammerError `INVALID_OPTION`: there is no such event
+   * @example worker.on('job.dead', ({ job, error }) => alert(job.task, error.message))
+   */
   on<Type extends EventType>(type: Type, observer: Observer<Type>): () => void
   /** What it is doing now. */
   stats(): WorkerStats
