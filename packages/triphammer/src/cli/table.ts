@@ -46,7 +46,7 @@ function fill<Row>(rows: readonly Row[], { title, of, ...rest }: Column<Row>): F
 
 function fitInto(room: number, filled: readonly Filled[]): readonly Filled[] {
   // What is longer than the whole line is not measured to its end.
-  const all = filled.map((column) => narrowed(column, column.cut ? room : Number.POSITIVE_INFINITY))
+  const all = filled.map((column) => narrowed(column, column.cut ? Math.max(room, column.cut.least) : Number.POSITIVE_INFINITY))
   const columns = withoutSpare(room, all)
   let excess = total(columns.map(({ width }) => width)) - room
   // From the right: what stands first matters most.
