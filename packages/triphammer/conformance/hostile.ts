@@ -142,19 +142,28 @@ const payload = fc.oneof(
 )
 
 /**
- * So many names, each of which may be that of a task, a queue or a person: 1 to 128 code units, not all different. The same
- * for the same seed.
+ * So many names, all different, each of which may be that of a task, a queue or a person: 1 to 128 code units. The same for
+ * the same seed.
  */
 export function hostileNames(count: number, seed: number): string[] {
-  return fc.sample(hostileName, { numRuns: count, seed })
+  return distinct(hostileName, count, seed, (name) => name)
 }
 
 /**
- * So many payloads, each of which may be stored: what comes back is `JSON.parse(JSON.stringify(payload))`, compared by
- * {@link canonical}. The same for the same seed.
+ * So many payloads, all different, each of which may be stored: what comes back is `JSON.parse(JSON.stringify(payload))`,
+ * compared by {@link canonical}. The same for the same seed.
  */
 export function hostilePayloads(count: number, seed: number): unknown[] {
-  return fc.sample(payload, { numRuns: count, seed })
+  return distinct(payload, count, seed, (value) => JSON.stringify(value))
+}
+
+function distinct<Value>(values: fc.Arbitrary<Value>, count: number, seed: number, keyOf: (value: Value) => string): Value[] {
+  const found = new Map<string, Value>()
+  for (const value of fc.sample(values, { numRuns: count * 3 + 10, seed })) {
+    if (found.size < count) found.set(keyOf(value), value)
+  }
+  if (found.size < count) throw new Error(`only ${found.size} of ${count} values are different`)
+  return [...found.values()]
 }
 
 /**
