@@ -78,9 +78,13 @@ export class TriphammerError extends Error {
 
 /**
  * Whether `error` is a {@link TriphammerError}, with `code` if one is given. Recognised by a brand and not by
- * `instanceof`, so that two copies of the library in one process understand each other.
+ * `instanceof`, so that two copies of the library in one process understand each other. It never throws, whatever was thrown.
  */
 export function isTriphammerError(error: unknown, code?: ErrorCode): error is TriphammerError {
-  if (typeof error !== 'object' || error === null || !(BRAND in error)) return false
-  return code === undefined || ('code' in error && error.code === code)
+  try {
+    if (typeof error !== 'object' || error === null || !(BRAND in error)) return false
+    return code === undefined || ('code' in error && error.code === code)
+  } catch {
+    return false // a Proxy that does not want to be looked at
+  }
 }

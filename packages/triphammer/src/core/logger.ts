@@ -1,4 +1,5 @@
 import { TriphammerError } from './errors.ts'
+import { hearRejection } from './late.ts'
 
 /**
  * Where the library writes its log. A pino or a winston logger fits as it is: fields first, then the sentence.
@@ -18,8 +19,19 @@ export interface Logger {
 const consoleLogger: Logger = {
   debug: () => {},
   info: () => {},
-  warn: (fields, message) => console.warn(`triphammer: ${message}`, fields),
-  error: (fields, message) => console.error(`triphammer: ${message}`, fields),
+  warn: print('warn'),
+  error: print('error'),
+}
+
+// What handlers throw is among the fields, and some of it throws when it is shown.
+function print(method: 'warn' | 'error') {
+  return (fields: object, message: string): void => {
+    try {
+      console[method](`triphammer: ${message}`, fields)
+    } catch {
+      console[method](`triphammer: ${message} (the details cannot be shown)`)
+    }
+  }
 }
 
 /** No log at all: what `logger: false` means. */
@@ -42,11 +54,13 @@ export function parseLogger(given: Logger | false | undefined, what: string): Lo
       `${what}: logger must be false or have ${METHODS.join(', ')}, each taking fields and a message`,
     )
   }
+  const failed = (error: unknown): void => consoleLogger.error({ error }, 'the logger threw')
   const guarded = (method: (typeof METHODS)[number]) => (fields: object, message: string) => {
     try {
-      given[method](fields, message)
+      const returned: unknown = given[method](fields, message)
+      hearRejection(returned, failed)
     } catch (error) {
-      consoleLogger.error({ error }, 'the logger threw')
+      failed(error)
     }
   }
   return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') }

@@ -95,8 +95,15 @@ export function retryAfter(delay: Duration, error?: unknown): OutcomeSignal {
   )
 }
 
-/** The outcome inside something thrown or returned by {@link snooze}, {@link discard} or {@link retryAfter}. */
+/**
+ * The outcome inside something thrown or returned by {@link snooze}, {@link discard} or {@link retryAfter}. It never throws,
+ * whatever it is asked about: a run must be able to end.
+ */
 export function signalledOutcome(value: unknown): JobOutcome | undefined {
-  if (typeof value !== 'object' || value === null || !(SIGNAL in value)) return undefined
-  return value[SIGNAL] as JobOutcome
+  try {
+    if (typeof value !== 'object' || value === null || !(SIGNAL in value)) return undefined
+    return value[SIGNAL] as JobOutcome
+  } catch {
+    return undefined // a Proxy that does not want to be looked at
+  }
 }

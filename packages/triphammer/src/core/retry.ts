@@ -1,6 +1,7 @@
 import type { Duration } from './duration.ts'
 import { parseDuration } from './duration.ts'
 import { TriphammerError } from './errors.ts'
+import { hearRejection } from './late.ts'
 import { checkOptions } from './options.ts'
 import { checkText, show } from './text.ts'
 
@@ -122,6 +123,7 @@ export const DEFAULT_RETRY: RetryPolicy = exponential({ base: '2s', factor: 2, m
 export function retryDelay(policy: RetryPolicy | RetryFunction, attempt: number, error: unknown, random: number): number | undefined {
   if (typeof policy === 'function') {
     const wait = policy(attempt, error)
+    hearRejection(wait, () => {}) // a promise is no duration, and is refused as none
     return wait === false ? undefined : Math.min(parseDuration(wait, 'the wait returned by the retry function'), MAX_RETRY_MS)
   }
   const special = policy.errors && errorNames(error).find((name) => Object.hasOwn(policy.errors!, name))
@@ -221,7 +223,16 @@ export function checkRetryPolicy(policy: RetryPolicy, what: string): RetryPolicy
   return policy
 }
 
+// An error that cannot be looked at has no name, and the policy holds for it as for any other.
 function errorNames(error: unknown): string[] {
+  try {
+    return readNames(error)
+  } catch {
+    return []
+  }
+}
+
+function readNames(error: unknown): string[] {
   if (typeof error !== 'object' || error === null) return []
   const { code, name } = error as { code?: unknown; name?: unknown }
   const names = [code, name].filter((value) => typeof value === 'string')

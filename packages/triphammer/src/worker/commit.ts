@@ -104,6 +104,7 @@ export function createCommit({ store, settler, enqueuer, clock, attempt }: Commi
     },
     commit: (async (work: object | ((tx: CommitTx) => unknown), result?: unknown) => {
       if (state !== 'none') throw new TriphammerError('WORKER_STATE', `job ${run.id} has been committed already; commit once per run`)
+      if (attempt.settled) throw lost()
       const tx = foreignTx(work)
       return tx ? inForeign(tx, result) : inOwn(work as (tx: CommitTx) => unknown)
     }) as Commit['commit'],

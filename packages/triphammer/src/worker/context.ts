@@ -1,3 +1,4 @@
+import { TriphammerError } from '../core/errors.ts'
 import { encodeJson } from '../core/json.ts'
 import type { Logger } from '../core/logger.ts'
 import type { AnyTask, EnqueueOptions } from '../core/task.ts'
@@ -52,13 +53,19 @@ class Context implements HandlerContext<unknown> {
   get progress(): (value: unknown) => void {
     const { attempt, config } = this.#options
     return (value) => {
+      if (attempt.settled) return
       attempt.progress = encodeJson(value, 'the progress', config.store.facets.results?.maxBytes ?? config.payloadBytes)
     }
   }
 
   get enqueue(): (task: AnyTask, payload?: unknown, options?: EnqueueOptions) => Promise<EnqueueResult> {
-    const { enqueuer } = this.#options
-    return async (task, payload, options = NO_OPTIONS) => (await enqueuer.enqueue([{ task, payload, options }]))[0]!
+    const { attempt, enqueuer } = this.#options
+    return async (task, payload, options = NO_OPTIONS) => {
+      if (attempt.settled) {
+        throw new TriphammerError('LEASE_LOST', `the run of job ${attempt.run.id} has ended; nothing was enqueued`)
+      }
+      return (await enqueuer.enqueue([{ task, payload, options }]))[0]!
+    }
   }
 
   get commit(): HandlerContext<unknown>['commit'] {

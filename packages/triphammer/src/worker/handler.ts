@@ -45,12 +45,17 @@ export interface HandlerContext<Payload> {
   /** Someone has asked that the job be cancelled. */
   readonly cancelRequested: boolean
   /**
-   * Shows how far the job is: any JSON value, written down at the worker's next pulse. The last one stays with the job.
+   * Shows how far the job is: any JSON value, written down at the worker's next pulse. The last one stays with the job. Once
+   * the run has ended, nothing happens.
    *
    * @throws TriphammerError `PAYLOAD_NOT_JSON`, `TEXT_INVALID`, `PAYLOAD_TOO_LARGE`
    */
   progress(value: unknown): void
-  /** Enqueues another job, at once, whatever becomes of this one. */
+  /**
+   * Enqueues another job, at once, whatever becomes of this one.
+   *
+   * @throws TriphammerError `LEASE_LOST`: the run has ended, by a timeout, say; and as `jobs.enqueue`
+   */
   enqueue<In>(task: Task<In, unknown>, ...args: PayloadArgs<In>): Promise<EnqueueResult>
   /**
    * Completes the job inside a transaction on the store's database: what `work` writes there and the completion land
@@ -58,7 +63,8 @@ export interface HandlerContext<Payload> {
    *
    * @param work is given the transaction; what it returns is kept as the job's result
    * @returns what `work` returned
-   * @throws TriphammerError `LEASE_LOST`, `CANCELLED`: the job is not this run's to complete, and nothing was written;
+   * @throws TriphammerError `LEASE_LOST`, `CANCELLED`: the job is not this run's to complete, or the run has ended, and nothing
+   * was written; `WORKER_STATE`: committed already;
    * `TX_UNSUPPORTED`, `TX_NOT_OPEN`
    * @example
    * await ctx.commit((tx) => { (tx.db as Database).prepare('update accounts set …').run(amount) })
@@ -93,6 +99,10 @@ export interface Handler {
  *
  * What it returns is kept as the job's result. Throwing means that the attempt failed and the retry policy decides;
  * `throw discard(reason)`, `throw snooze('5m')` and `throw retryAfter('30s', error)` decide otherwise.
+ *
+ * Await what the function starts. A rejection that nobody awaits is nobody's failed attempt: Node.js ends the process for it,
+ * unless the application listens to `unhandledRejection`, and the library does not meddle with that. A run that has ended
+ * (timed out, handed back at a shutdown) is not interrupted: heed `signal`.
  *
  * @example handle(sendEmail, async ({ payload, signal }) => { await smtp.send(payload, { signal }) })
  */
