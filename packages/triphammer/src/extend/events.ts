@@ -1,5 +1,6 @@
 import { TriphammerError } from '../core/errors.ts'
 import type { JobFailure } from '../core/failure.ts'
+import { hearRejection } from '../core/late.ts'
 import type { Logger } from '../core/logger.ts'
 import { show } from '../core/text.ts'
 import type { JobId } from '../store/types.ts'
@@ -141,7 +142,7 @@ export function createEventBus(log: Logger): EventBus {
       for (const observer of observers.get(type) ?? []) {
         try {
           const returned: unknown = (observer as Observer<typeof type>)(event)
-          if (returned instanceof Promise) returned.catch((error: unknown) => failed(type, error))
+          hearRejection(returned, (error) => failed(type, error))
         } catch (error) {
           failed(type, error)
         }

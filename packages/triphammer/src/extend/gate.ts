@@ -1,10 +1,11 @@
+import { hearRejection } from '../core/late.ts'
 import type { Logger } from '../core/logger.ts'
 
 /** What a gate lets through. */
 export interface Grant {
   /** How many may be claimed: a whole number from 0 to what was wanted. */
   readonly granted: number
-  /** In how many milliseconds it would let more through, if it knows; otherwise the worker asks again at its next poll. */
+  /** In how many milliseconds it would let more through, if it knows; otherwise, or if this is no number from 0, the worker asks again at its next poll. */
   readonly retryInMs?: number
 }
 
@@ -29,23 +30,27 @@ export interface Gate {
  */
 export function combineGates(gates: readonly Gate[], log: Logger): Required<Gate> {
   const ask = (gate: Gate, queue: string, want: number): Grant => {
+    const failed = (error: unknown): void => log.error({ gate: gate.name, queue, error }, 'a gate threw; nothing is claimed')
     try {
       const grant = gate.take(queue, want)
-      if (Number.isInteger(grant.granted) && grant.granted >= 0 && grant.granted <= want) return grant
-      log.error(
-        { gate: gate.name, queue, want, granted: grant.granted },
-        'a gate granted no number from 0 to what was wanted; nothing is claimed',
-      )
+      hearRejection(grant, failed)
+      const { granted, retryInMs } = grant
+      if (Number.isInteger(granted) && granted >= 0 && granted <= want) {
+        // A wait that is none: the worker asks again at its next poll.
+        return retryInMs !== undefined && retryInMs >= 0 ? { granted, retryInMs } : { granted }
+      }
+      log.error({ gate: gate.name, queue, want, granted }, 'a gate granted no number from 0 to what was wanted; nothing is claimed')
     } catch (error) {
-      log.error({ gate: gate.name, queue, error }, 'a gate threw; nothing is claimed')
+      failed(error)
     }
     return { granted: 0 }
   }
-  const tell = (gate: Gate, call: (gate: Gate) => void): void => {
+  const tell = (gate: Gate, call: (gate: Gate) => unknown): void => {
+    const failed = (error: unknown): void => log.error({ gate: gate.name, error }, 'a gate threw')
     try {
-      call(gate)
+      hearRejection(call(gate), failed)
     } catch (error) {
-      log.error({ gate: gate.name, error }, 'a gate threw')
+      failed(error)
     }
   }
   return {

@@ -1,3 +1,4 @@
+import { isPromise } from 'node:util/types'
 import type { Clock } from '../core/clock.ts'
 import { TriphammerError } from '../core/errors.ts'
 import type { JobFailure } from '../core/failure.ts'
@@ -77,6 +78,7 @@ export interface PluginContext {
 export interface Plugin {
   /** For messages. */
   readonly name: string
+  /** Registers the hooks, at once: one that is asynchronous is refused. What it throws, `createClient` or `createWorker` throws. */
   setup(context: PluginContext): void
 }
 
@@ -93,7 +95,7 @@ export interface Hooks {
 /**
  * Sets plugins up and collects their hooks.
  *
- * @throws TriphammerError `INVALID_OPTION`: not a list of plugins
+ * @throws TriphammerError `INVALID_OPTION`: not a list of plugins, or one whose setup is asynchronous; and what a setup throws
  */
 export function installPlugins(
   plugins: readonly Plugin[],
@@ -110,7 +112,7 @@ export function installPlugins(
     if (typeof plugin?.setup !== 'function') {
       throw new TriphammerError('INVALID_OPTION', `plugins: ${show(plugin)} is not a plugin; give an object such as { name, setup }`)
     }
-    plugin.setup({
+    const returned: unknown = plugin.setup({
       ...context,
       enqueue: (middleware) => void enqueue.push(middleware),
       run: (middleware) => void run.push(middleware),
@@ -119,6 +121,13 @@ export function installPlugins(
       gate: (gate) => void gates.push(gate),
       service: (service) => void services.push(service),
     })
+    if (isPromise(returned)) {
+      returned.catch(() => {})
+      throw new TriphammerError(
+        'INVALID_OPTION',
+        `plugins: the setup of ${show(plugin.name)} is asynchronous; its hooks must be there when it returns, so register them at once`,
+      )
+    }
   }
   return { enqueue, run, followUps, gates, services, events }
 }

@@ -70,7 +70,7 @@ export interface QueueLoopOptions {
   readonly changed: () => void
 }
 
-/** A store that says a job is due and yet gives none is not asked again at once. */
+/** A store that says a job is due and yet gives none is not asked again at once, nor is a gate that lets nothing through. */
 const SHORTEST_WAIT_MS = 5
 
 /** Makes a {@link QueueLoop}. */
@@ -266,7 +266,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   // A look that is due and was not taken (the queue is paused, a gate is shut, everything is in hand) is not for time to bring.
   const waitMs = (retryInMs: number | undefined, now: number): number => {
     const untilLook = foundNothing && lookAt > now ? lookAt - now : config.pollMs
-    return Math.min(untilLook, retryInMs ?? config.pollMs, config.pollMs)
+    return Math.min(untilLook, Math.max(retryInMs ?? config.pollMs, SHORTEST_WAIT_MS), config.pollMs)
   }
 
   const loop: QueueLoop = {
