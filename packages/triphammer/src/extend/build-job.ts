@@ -101,16 +101,16 @@ export function checkInput(task: AnyTask, payload: unknown): void | Promise<void
   if (!task.input) return
   const result = validate(task, task.input, payload)
   // Any thenable: a promise of another kind, taken for a result, would have no issues.
-  if (!('then' in result)) return refuseIssues(task, result.issues)
+  if (typeof result !== 'object' || result === null || !('then' in result)) return refuseIssues(task, issuesOf(task, result))
   return Promise.resolve(result).then(
-    (late) => refuseIssues(task, late.issues),
+    (late) => refuseIssues(task, issuesOf(task, late)),
     (error: unknown) => {
       throw schemaFailed(task, error)
     },
   )
 }
 
-function validate(task: AnyTask, input: StandardSchemaV1, payload: unknown): ReturnType<StandardSchemaV1['~standard']['validate']> {
+function validate(task: AnyTask, input: StandardSchemaV1, payload: unknown): unknown {
   try {
     return input['~standard'].validate(payload)
   } catch (error) {
@@ -122,6 +122,18 @@ function schemaFailed(task: AnyTask, cause: unknown): TriphammerError {
   return new TriphammerError('PAYLOAD_INVALID', `the schema of task ${task.name} threw while it checked the payload: ${show(cause)}`, {
     cause,
   })
+}
+
+/** What a schema found. @throws TriphammerError `PAYLOAD_INVALID`: what it returned is no answer; a check that says nothing has not passed */
+export function issuesOf(task: AnyTask, result: unknown): readonly Issue[] | undefined {
+  if (typeof result === 'object' && result !== null) {
+    if (!('issues' in result) || result.issues === undefined) return undefined
+    if (Array.isArray(result.issues)) return result.issues as readonly Issue[]
+  }
+  throw new TriphammerError(
+    'PAYLOAD_INVALID',
+    `the schema of task ${task.name} returned ${show(result)}, which is neither a value nor issues`,
+  )
 }
 
 interface Issue {

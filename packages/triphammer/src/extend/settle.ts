@@ -1,9 +1,10 @@
-import type { Clock } from '../core/clock.ts'
+import { type Clock, sleep } from '../core/clock.ts'
 import { parseDuration } from '../core/duration.ts'
 import { type ErrorCode, TriphammerError } from '../core/errors.ts'
 import { cancelFailure, type JobFailure, toFailure } from '../core/failure.ts'
 import { parseInstant } from '../core/instant.ts'
 import { encodeJson } from '../core/json.ts'
+import { hearRejection } from '../core/late.ts'
 import type { Logger } from '../core/logger.ts'
 import type { JobOutcome } from '../core/outcome.ts'
 import type { FinalState } from '../core/state.ts'
@@ -60,7 +61,7 @@ export function createSettler({ store, hooks, clock, log, prepare }: SettlerOpti
     const spawn = [...(outcome.spawn ?? [])]
     for (const followUp of hooks.followUps) {
       try {
-        spawn.push(...(await prepare(followUp(finished))))
+        spawn.push(...(await soon(clock, prepare(specsOf(followUp(finished))))))
       } catch (error) {
         log.error({ job: finished.id, task: finished.task, error }, 'a follow-up failed; the job ends without it')
       }
@@ -100,6 +101,29 @@ export function createSettler({ store, hooks, clock, log, prepare }: SettlerOpti
       return final.map(([, result]) => result)
     },
   }
+}
+
+/** A schema or middleware that has not let the jobs of a follow-up through after this long holds up no other job's end. */
+const FOLLOW_UP_WAIT_MS = 5_000
+
+async function soon(clock: Clock, jobs: Promise<readonly NewJob[]>): Promise<readonly NewJob[]> {
+  const over = new AbortController()
+  const tooLate = async (): Promise<readonly NewJob[]> => {
+    await sleep(clock, FOLLOW_UP_WAIT_MS, over.signal)
+    if (over.signal.aborted) return []
+    throw new TriphammerError('TIMED_OUT', `its jobs were not ready after ${FOLLOW_UP_WAIT_MS} ms: a schema or enqueue middleware hangs`)
+  }
+  try {
+    return await Promise.race([jobs, tooLate()])
+  } finally {
+    over.abort()
+  }
+}
+
+function specsOf(returned: unknown): readonly JobSpec[] {
+  hearRejection(returned, () => {})
+  if (Array.isArray(returned)) return returned as readonly JobSpec[]
+  throw new TriphammerError('INVALID_OPTION', `a follow-up returned ${show(returned)}; it must return a list of jobs, at once`)
 }
 
 const EVENT_OF = {

@@ -3,7 +3,7 @@ import { toFailure } from '../core/failure.ts'
 import { type JobOutcome, signalledOutcome } from '../core/outcome.ts'
 import { DEFAULT_RETRY } from '../core/retry.ts'
 import { judge } from '../core/verdict.ts'
-import { refuseIssues } from '../extend/build-job.ts'
+import { issuesOf, refuseIssues } from '../extend/build-job.ts'
 import type { Enqueuer } from '../extend/enqueuer.ts'
 import { compose, type RunCall } from '../extend/middleware.ts'
 import type { Hooks } from '../extend/plugin.ts'
@@ -140,7 +140,7 @@ async function readPayload(run: Run, { task }: Handler): Promise<unknown> {
   const payload = parsePayload(run)
   if (!task.input) return payload
   const result = await task.input['~standard'].validate(payload)
-  refuseIssues(task, result.issues)
+  refuseIssues(task, issuesOf(task, result))
   return 'value' in result ? result.value : payload
 }
 
