@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { createScenarioReporter } from './tools/scenario-reporter/scenario-reporter.ts'
 
-const difference = process.env['SCENARIOS'] === 'update' ? 'update' : process.env['CI'] === 'true' ? 'fail' : 'tell'
+const { SCENARIOS: wanted, CI: isCi } = process.env
+const difference = wanted === 'update' || wanted === 'tell' ? wanted : isCi === 'true' ? 'fail' : 'tell'
 
 export default defineConfig({
   test: {
