@@ -39,7 +39,7 @@ async function throughTestKit() {
   const told = []
   const kit = createTestKit({ handlers: [handle(tell, ({ payload }) => void told.push(payload))] })
   await kit.jobs.enqueue(tell, { to: 'ada' })
-  await kit.assertEnqueued(tell, { to: 'ada' })
+  kit.assertEnqueued(tell, { to: 'ada' })
   await kit.drain()
   expectEqual('drained', told, [{ to: 'ada' }])
   await kit.close()
