@@ -45,6 +45,33 @@ forEachBench('a store that is away', (open) => {
     for (const { attempt } of (await bench.jobs.list({}, { limit: 40 })).jobs) expect(attempt).toBe(1)
   })
 
+  it('for all who write, while it can be read: the worker says so once, although its pulse is answered', async () => {
+    const bench = await open()
+    const { plugin, types } = eavesdrop()
+    const permits = createPermits()
+    let isReadOnly = false
+    let beats = 0
+    const writes = (verb: string, request: unknown): boolean =>
+      verb === 'finish' || (verb === 'claim' && (request as { finish: readonly Outcome[] }).finish.length > 0)
+    const store = interpose(bench.store, (verb, call, [request]) => {
+      if (verb === 'beat') beats++
+      return isReadOnly && writes(verb, request) ? unavailable() : call()
+    })
+    await bench.jobs.enqueueMany(work, Array.from({ length: 4 }))
+    await bench.started({ store, handlers: [handle(work, () => permits.take())], queues: { default: 4 }, plugins: [plugin] })
+    await bench.until(() => permits.waiting === 4)
+    isReadOnly = true
+    permits.add(4)
+    await bench.until(() => types().includes('store.unavailable'), 10_000)
+    beats = 0
+    await bench.clock.advance('20s')
+    expect(beats).toBeGreaterThan(10)
+    expect(types().filter((type) => type.startsWith('store.'))).toEqual(['store.unavailable'])
+    isReadOnly = false
+    await bench.until(async () => (await bench.states())['completed'] === 4, 10_000)
+    expect(types().filter((type) => type.startsWith('store.'))).toEqual(['store.unavailable', 'store.available'])
+  })
+
   it('when the worker starts: it starts all the same, and works when the store is back', async () => {
     const bench = await open()
     let away = true

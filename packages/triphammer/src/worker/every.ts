@@ -1,10 +1,10 @@
 import { type Clock, sleep } from '../core/clock.ts'
-import type { Outage } from './outage.ts'
+import type { Caller } from './outage.ts'
 
 /** What {@link every} works with. */
 export interface EveryOptions {
   readonly clock: Clock
-  readonly outage: Outage
+  readonly caller: Caller
   /** Waits for the next pass: so many milliseconds, or in a way of its own. Asked anew each time. */
   readonly wait: () => number | Promise<void>
   readonly signal: AbortSignal
@@ -14,16 +14,16 @@ export interface EveryOptions {
  * Runs `pass` again and again, the first time at once, until the signal is aborted; resolves when the last pass has ended,
  * so that a pass is never cut in its middle. A pass that fails is repeated with the store's backoff.
  */
-export async function every({ clock, outage, wait, signal }: EveryOptions, pass: () => Promise<void>): Promise<void> {
+export async function every({ clock, caller, wait, signal }: EveryOptions, pass: () => Promise<void>): Promise<void> {
   for (let tries = 0; !signal.aborted; ) {
     try {
       await pass()
-      outage.succeeded()
+      caller.succeeded()
       tries = 0
       const until = wait()
       await (typeof until === 'number' ? sleep(clock, until, signal) : until)
     } catch (error) {
-      await sleep(clock, outage.failed(error, tries++), signal)
+      await sleep(clock, caller.failed(error, tries++), signal)
     }
   }
 }

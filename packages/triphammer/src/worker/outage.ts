@@ -9,18 +9,25 @@ import type { EventBus } from '../extend/events.ts'
  * is away and once that it is back. What no waiting can mend ends the worker.
  */
 export interface Outage {
+  /** Somebody new who calls the store. It is back when nobody is left who failed: a locked file or a full disk can still be read. */
+  caller(): Caller
+  /** The wait after a failure that is no fault of the store. */
+  wait(tries: number): number
+  /** Milliseconds since the last failure; infinite when there was none. */
+  quietMs(): number
+}
+
+/** One of those who call the store again and again. */
+export interface Caller {
   /**
    * Reports a failed call.
    *
-   * @param tries how often the same loop has failed in a row before
+   * @param tries how often the same caller has failed in a row before
    * @returns milliseconds to wait before the next try
    */
   failed(error: unknown, tries: number): number
-  /** The wait after a failure that is no fault of the store. */
-  wait(tries: number): number
+  /** Its last call succeeded, or it has nothing to ask for any more. */
   succeeded(): void
-  /** Milliseconds since the last failure; infinite when there was none. */
-  quietMs(): number
 }
 
 const FIRST_WAIT_MS = 100
@@ -46,27 +53,28 @@ export function createOutage(options: {
   readonly fatal: (error: unknown) => void
 }): Outage {
   const { clock, ids, log, events, fatal } = options
-  let away = false
+  const failing = new Set<Caller>()
   let failedAt = Number.NEGATIVE_INFINITY
   const wait = (tries: number): number => Math.min(FIRST_WAIT_MS * 2 ** Math.min(tries, 10), LONGEST_WAIT_MS) * (0.5 + ids.random() / 2)
-  return {
-    wait,
-    failed(error, tries) {
-      failedAt = clock.monotonic()
-      if (isFatal(error)) fatal(error)
-      if (!away) {
-        away = true
-        log.error({ error }, 'the store cannot be used; trying again until it can')
-        events.emit('store.unavailable', { error, at: clock.now() })
-      }
-      return wait(tries)
-    },
-    succeeded() {
-      if (!away) return
-      away = false
-      log.warn({}, 'the store is back')
-      events.emit('store.available', { at: clock.now() })
-    },
-    quietMs: () => clock.monotonic() - failedAt,
+  const makeCaller = (): Caller => {
+    const caller: Caller = {
+      failed(error, tries) {
+        failedAt = clock.monotonic()
+        if (isFatal(error)) fatal(error)
+        if (failing.size === 0) {
+          log.error({ error }, 'the store cannot be used; trying again until it can')
+          events.emit('store.unavailable', { error, at: clock.now() })
+        }
+        failing.add(caller)
+        return wait(tries)
+      },
+      succeeded() {
+        if (!failing.delete(caller) || failing.size > 0) return
+        log.warn({}, 'the store is back')
+        events.emit('store.available', { at: clock.now() })
+      },
+    }
+    return caller
   }
+  return { wait, caller: makeCaller, quietMs: () => clock.monotonic() - failedAt }
 }

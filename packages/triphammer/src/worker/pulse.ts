@@ -5,7 +5,7 @@ import { createBell } from './bell.ts'
 import { every } from './every.ts'
 import type { LeaseKeeper } from './lease-keeper.ts'
 import type { WorkerConfig } from './options.ts'
-import type { Outage } from './outage.ts'
+import type { Caller } from './outage.ts'
 import type { QueueLoop } from './queue-loop.ts'
 
 /** A worker's pulse: tells the store that it is there, and learns of cancels, pauses and idle fellows. */
@@ -29,9 +29,9 @@ export function createPulse(options: {
   readonly startedAt: number
   readonly loops: readonly QueueLoop[]
   readonly keeper: LeaseKeeper
-  readonly outage: Outage
+  readonly caller: Caller
 }): Pulse {
-  const { config, session, startedAt, loops, keeper, outage } = options
+  const { config, session, startedAt, loops, keeper, caller } = options
   const { clock } = config
   const bell = createBell(clock)
   const earliestMs = Math.min(EARLIEST_MS, config.pulseMs)
@@ -73,7 +73,7 @@ export function createPulse(options: {
     async run(signal) {
       signal.addEventListener('abort', () => bell.ring(), { once: true })
       await every(
-        { clock, outage, signal, wait: () => bell.wait(config.pulseMs - earliestMs).then(() => sleep(clock, earliestMs, signal)) },
+        { clock, caller, signal, wait: () => bell.wait(config.pulseMs - earliestMs).then(() => sleep(clock, earliestMs, signal)) },
         beat,
       )
     },

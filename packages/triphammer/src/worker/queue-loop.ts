@@ -83,13 +83,17 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   const outbox = createOutbox()
   const claims = new Map<string, Claim>()
   const running = new Set<Claim>()
+  const [exchanging, confirming] = [outage.caller(), outage.caller()]
   const held = createHeldJobs({
     store,
     clock,
     leaseMs: config.leaseMs,
     onState: (claim, state) => loop.onState(claim, state),
-    onConfirmed: () => startMore(),
-    onFailure: (error, tries) => sleep(clock, outage.failed(error, tries), abandoned.signal),
+    onConfirmed() {
+      confirming.succeeded()
+      startMore()
+    },
+    onFailure: (error, tries) => sleep(clock, confirming.failed(error, tries), abandoned.signal),
   })
   let stopping = false
   let paused = false
@@ -245,6 +249,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     const now = clock.monotonic()
     const { granted, retryInMs } = ask(batch.length, now)
     if (batch.length === 0 && granted === 0) {
+      exchanging.succeeded()
       changed()
       if (!abandoned.signal.aborted) await bell.wait(waitMs(retryInMs, now))
       return 0
@@ -252,14 +257,14 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     try {
       await exchange(batch, granted)
       outbox.answered()
-      outage.succeeded()
+      exchanging.succeeded()
       return 0
     } catch (error) {
       gate.refund(queue.name, granted)
       const refusal = batch.length > 0 && !isAway(error) && !isFatal(error)
       if (refusal) refused(batch, error)
       else outbox.putBack(batch)
-      await sleep(clock, refusal ? outage.wait(tries) : outage.failed(error, tries), abandoned.signal)
+      await sleep(clock, refusal ? outage.wait(tries) : exchanging.failed(error, tries), abandoned.signal)
       return tries + 1
     }
   }

@@ -4,7 +4,7 @@ import type { Enqueuer } from '../extend/enqueuer.ts'
 import { combineGates } from '../extend/gate.ts'
 import type { Hooks } from '../extend/plugin.ts'
 import type { Settler } from '../extend/settle.ts'
-import { every } from './every.ts'
+import { type EveryOptions, every } from './every.ts'
 import { createExecutor } from './executor.ts'
 import { createLeaseKeeper } from './lease-keeper.ts'
 import { createMaintenance } from './maintenance.ts'
@@ -83,22 +83,23 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
     createQueueLoop({ config, queue, session: id, executor, settler, gate, events, outage, changed, onStart: () => started++ }),
   )
   const keeper = createLeaseKeeper({ store, clock, leaseMs: config.leaseMs, loops })
-  const pulse = createPulse({ config, session: id, startedAt: clock.now(), loops, keeper, outage })
+  const beating = outage.caller()
+  const pulse = createPulse({ config, session: id, startedAt: clock.now(), loops, keeper, caller: beating })
   const maintenance = createMaintenance({ config, settler, session: id, outage })
 
   const jittered = (ms: number): number => ms * (0.75 + ids.random() / 2)
   const serve = (): Promise<unknown> => {
     const { signal } = ending
-    const common = { clock, outage, signal }
+    const common = (): Pick<EveryOptions, 'clock' | 'caller' | 'signal'> => ({ clock, caller: outage.caller(), signal })
     return Promise.all([
       pulse.run(signal),
-      every({ ...common, wait: () => config.leaseMs / 3 }, keeper.renew),
-      every({ ...common, wait: () => jittered(config.leaseMs / 4) }, async () => {
+      every({ ...common(), wait: () => config.leaseMs / 3 }, keeper.renew),
+      every({ ...common(), wait: () => jittered(config.leaseMs / 4) }, async () => {
         // After a sleep of the machine its own leases have run out as well, and are still its own until somebody reclaims them.
         await keeper.renewAll()
         await maintenance.reclaim()
       }),
-      every({ ...common, wait: () => jittered(CLEAN_EVERY_MS) }, maintenance.clean),
+      every({ ...common(), wait: () => jittered(CLEAN_EVERY_MS) }, maintenance.clean),
     ])
   }
   const supervised = (): Promise<unknown> =>
@@ -143,7 +144,7 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
       await pulse.beat()
     } catch (error) {
       if (isFatal(error)) throw error
-      outage.failed(error, 0)
+      beating.failed(error, 0)
     }
     const wake = (): void => {
       for (const loop of loops) loop.wake()
