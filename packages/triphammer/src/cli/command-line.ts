@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
+import { addJobs } from './commands/jobs/jobs.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addQueues } from './commands/queues.ts'
+import { addWorkers } from './commands/workers.ts'
 import { EXIT, type ExitCode, exitCodeOf, tellError, tellUsage } from './errors.ts'
 import { withoutSecrets } from './secrets.ts'
 import type { CommandLine } from './verb.ts'
@@ -63,6 +65,8 @@ function createProgram(commandLine: CommandLine, json: boolean): Command {
     .option('--config <file>', 'default: triphammer.config.{ts,mts,js,mjs,json} in the working directory')
     .option('--json', 'for programs: one JSON document on standard output, errors as JSON on standard error')
   addMigrate(program, commandLine)
+  addJobs(program, commandLine)
   addQueues(program, commandLine)
+  addWorkers(program, commandLine)
   return program
 }
