@@ -14,6 +14,12 @@ const CAUSES: readonly Cause[] = [
         add(),
   ],
   [
+    'an enqueue of many',
+    async ({ store, job }) =>
+      () =>
+        store.enqueue(Array.from({ length: 60 }, () => job())),
+  ],
+  [
     'a release',
     async ({ store, add, claim }) => {
       await add()

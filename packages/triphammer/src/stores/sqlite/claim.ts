@@ -47,6 +47,7 @@ interface NewLease {
   readonly until: number
 }
 
+// By id, through its index: without one to name, SQLite scans the table for rowids once an `analyze` has seen it nearly empty.
 function takeFrom({ db, now }: Write, priority: number, limit: number, lease: NewLease, wanted: Wanted): Run[] {
   const { sql, parameters } = wantedJobs(wanted)
   const rows = db.all(
@@ -55,8 +56,9 @@ function takeFrom({ db, now }: Write, priority: number, limit: number, lease: Ne
      returning ${RUN_COLUMNS}`,
     [lease.token, lease.session, lease.until, now, priority, ...parameters, limit],
   )
+  const leased = { queue: wanted.queue, token: lease.token, claimedAt: now }
   // SQLite returns changed rows in whatever order it changed them.
-  return rows.map(runOf).sort((a, b) => a.runAt - b.runAt || (a.id < b.id ? -1 : 1))
+  return rows.map((row) => runOf(row, leased)).sort((a, b) => a.runAt - b.runAt || (a.id < b.id ? -1 : 1))
 }
 
 function isPaused(db: SqliteConnection, queue: string): boolean {

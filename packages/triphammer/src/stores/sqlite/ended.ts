@@ -1,6 +1,7 @@
 import type { JobFailure } from '../../core/failure.ts'
 import type { FinalState } from '../../core/state.ts'
 import type { SqliteValue } from '../../sql/sqlite-connection.ts'
+import type { Outcome } from '../../store/types.ts'
 import type { Write } from './write.ts'
 
 /** The start of a job in milliseconds after its claim. Nothing plus the claim is nothing: what never started has no start. */
@@ -42,4 +43,10 @@ export function moveToEnded({ db, now }: Write, job: Ended, fence?: Fence): bool
   if (moved === 0) return false
   db.run('delete from triphammer_live where id = ?', [id])
   return true
+}
+
+/** The parameters of {@link STARTED} and {@link ENDED}, as an outcome says them. */
+export function timesOf(outcome: Outcome): [started: SqliteValue, ended: SqliteValue] {
+  const { startedMs = 0, endedMs } = outcome
+  return ['unstarted' in outcome ? null : Math.ceil(startedMs), endedMs === undefined ? null : Math.ceil(endedMs)]
 }

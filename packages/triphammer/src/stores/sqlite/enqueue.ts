@@ -1,6 +1,11 @@
+import type { SqliteValue } from '../../sql/sqlite-connection.ts'
 import type { EnqueueResult, NewJob } from '../../store/types.ts'
 import { jsonOrNull, later, orNull, text } from './rows.ts'
+import { changeAll } from './transact.ts'
 import type { Write } from './write.ts'
+
+/** Rows in one statement: each call into a driver costs 1 to 3 µs, about as much as the row itself (measured). */
+const ROWS = 50
 
 /**
  * Inserts jobs. An id that is live is a duplicate; one that has ended is a duplicate only for a `repeat`, otherwise the new
@@ -9,24 +14,48 @@ import type { Write } from './write.ts'
 export function enqueueJobs(write: Write, jobs: readonly NewJob[]): readonly EnqueueResult[] {
   if (jobs.length === 0) return []
   const ended = endedIds(write, jobs)
-  return jobs.map((job) => {
-    const hasEnded = ended.has(job.id)
-    if ((hasEnded && job.repeat) || !insert(write, job)) return { id: job.id, status: 'duplicate' }
-    if (hasEnded) {
-      forget(write, job.id)
-      ended.delete(job.id)
-    }
-    write.wake(job.queue)
-    return { id: job.id, status: 'inserted' }
-  })
+  const results: EnqueueResult[] = []
+  for (let at = 0; at < jobs.length; at += ROWS) {
+    const some = jobs.slice(at, at + ROWS)
+    if (ended.size === 0 && insertTogether(write, some)) for (const { id } of some) results.push({ id, status: 'inserted' })
+    else for (const job of some) results.push(enqueueOne(write, ended, job))
+  }
+  return results
 }
 
-const INSERT = `insert into triphammer_live
-  (id, queue, task, priority, run_at, created_at, max_attempts, timeout_ms, retain_ms, retry, payload)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`
+function enqueueOne(write: Write, ended: Set<string>, job: NewJob): EnqueueResult {
+  const hasEnded = ended.has(job.id)
+  if ((hasEnded && job.repeat) || !insert(write, job)) return { id: job.id, status: 'duplicate' }
+  if (hasEnded) {
+    forget(write, job.id)
+    ended.delete(job.id)
+  }
+  return { id: job.id, status: 'inserted' }
+}
 
-function insert({ db, now }: Write, job: NewJob): boolean {
-  const inserted = db.run(INSERT, [
+const COLUMNS = 'id, queue, task, priority, run_at, created_at, max_attempts, timeout_ms, retain_ms, retry, payload'
+const insertOf = (rows: number): string =>
+  `insert into triphammer_live (${COLUMNS}) values ${Array<string>(rows).fill('(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}
+   on conflict (id) do nothing`
+const INSERT_ONE = insertOf(1)
+const INSERT_ROWS = insertOf(ROWS)
+
+function insertTogether(write: Write, jobs: readonly NewJob[]): boolean {
+  if (jobs.length < ROWS) return false
+  const values = jobs.flatMap((job) => valuesOf(write, job))
+  if (!changeAll(write.db, ROWS, () => write.db.run(INSERT_ROWS, values))) return false
+  for (const { queue } of jobs) write.wake(queue)
+  return true
+}
+
+function insert(write: Write, job: NewJob): boolean {
+  if (write.db.run(INSERT_ONE, valuesOf(write, job)) === 0) return false
+  write.wake(job.queue)
+  return true
+}
+
+function valuesOf({ now }: Write, job: NewJob): SqliteValue[] {
+  return [
     job.id,
     job.queue,
     job.task,
@@ -38,8 +67,7 @@ function insert({ db, now }: Write, job: NewJob): boolean {
     orNull(job.retainMs),
     jsonOrNull(job.retry),
     job.payload,
-  ])
-  return inserted === 1
+  ]
 }
 
 // One statement for all of them: fresh ids have never ended, and should not pay for those that have.

@@ -1,17 +1,18 @@
-import { DEFAULTS } from '../../core/defaults.ts'
 import { cancelFailure, type JobFailure } from '../../core/failure.ts'
 import type { FinalState } from '../../core/state.ts'
 import type { SqliteValue } from '../../sql/sqlite-connection.ts'
 import type { FinishResult, Outcome } from '../../store/types.ts'
-import { ENDED, moveToEnded, STARTED } from './ended.ts'
+import { complete, completeTogether } from './complete.ts'
+import { moveToEnded, timesOf } from './ended.ts'
 import { enqueueJobs } from './enqueue.ts'
-import { cancelReason, later, number, orNull, text } from './rows.ts'
+import { cancelReason, later, number, text } from './rows.ts'
 import type { Write } from './write.ts'
 
 /** Writes outcomes, each fenced by its lease. */
 export function finishRuns(write: Write, outcomes: readonly Outcome[]): readonly FinishResult[] {
+  const completed = completeTogether(write, outcomes)
   return outcomes.map((outcome) => {
-    const state = settle(write, outcome) ? 'applied' : refusal(write, outcome)
+    const state = completed.has(outcome) || settle(write, outcome) ? 'applied' : refusal(write, outcome)
     if (state === 'applied' && outcome.spawn) enqueueJobs(write, outcome.spawn)
     return { state, ended: [], released: [] }
   })
@@ -32,7 +33,7 @@ function settle(write: Write, outcome: Outcome): boolean {
   const { now } = write
   switch (outcome.kind) {
     case 'completed':
-      return complete(write, outcome, outcome.result)
+      return complete(write, outcome)
     case 'retry':
       return putBack(write, outcome, RETRY, [
         outcome.at ?? later(now, outcome.delayMs),
@@ -67,26 +68,9 @@ function putBack({ db, now, wake }: Write, { lease }: Outcome, changes: string, 
   return row !== undefined
 }
 
-// Retention in whole milliseconds, a fraction counting as a full one.
-const RETAIN_MS = `coalesce(cast(retain_ms as integer) + (retain_ms > cast(retain_ms as integer)), ${DEFAULTS.retainMs})`
-
-const COMPLETE = `insert or replace into triphammer_history
-  (id, queue, task, priority, run_at, created_at, attempt, max_attempts, started_at, ended_at, keep_until,
-   timeout_ms, retain_ms, retry, error, progress, result, payload)
-  select id, queue, task, priority, run_at, created_at, attempt, max_attempts, ${STARTED}, ${ENDED}, ${ENDED} + ${RETAIN_MS},
-   timeout_ms, retain_ms, retry, error, progress, ?, payload
-  from triphammer_live where ${FREE_TO_END} and retain_ms is not 0`
-
-function complete({ db, now }: Write, outcome: Outcome, result: string | undefined): boolean {
-  const { id, token } = outcome.lease
-  const [started, ended] = times(outcome)
-  db.run(COMPLETE, [started, ended, now, ended, now, orNull(result), id, token])
-  return db.run(`delete from triphammer_live where ${FREE_TO_END}`, [id, token]) === 1
-}
-
 function fail(write: Write, outcome: Outcome, state: FinalState, error: JobFailure, fence: string): boolean {
   const { id, token } = outcome.lease
-  const [started, ended] = times(outcome)
+  const [started, ended] = timesOf(outcome)
   const refunded = 'unstarted' in outcome ? 1 : 0
   return moveToEnded(write, { id, state, error, refunded, started, ended }, { sql: fence, parameters: [token] })
 }
@@ -96,9 +80,4 @@ function cancel(write: Write, outcome: Outcome, reason: string | undefined): boo
   const row = write.db.get(`select cancel from triphammer_live where ${HELD}`, [id, token])
   if (!row) return false
   return fail(write, outcome, 'cancelled', cancelFailure(reason ?? cancelReason(row)), FENCED)
-}
-
-function times(outcome: Outcome): [started: SqliteValue, ended: SqliteValue] {
-  const { startedMs = 0, endedMs } = outcome
-  return ['unstarted' in outcome ? null : Math.ceil(startedMs), endedMs === undefined ? null : Math.ceil(endedMs)]
 }

@@ -4,7 +4,7 @@ import type { SqliteConnection } from '../../sql/sqlite-connection.ts'
 import type { Store } from '../../store/store.ts'
 import type { ReclaimRequest, Run } from '../../store/types.ts'
 import type { Database } from './database.ts'
-import { later, RUN_COLUMNS, runOf, text } from './rows.ts'
+import { later, number, RUN_COLUMNS, runOf, text } from './rows.ts'
 import { disturb, type Write } from './write.ts'
 
 /** A wait for the lock that makes leases doubtful: an eighth of a lease, at most and before a lease is known this. */
@@ -88,13 +88,11 @@ export function reclaimRuns(write: Write, ids: Ids, request: ReclaimRequest): re
   const token = ids.next()
   const until = later(write.now, request.leaseMs)
   return expired.map(({ id, session }) => {
-    const row = write.db.get(`update triphammer_live set token = ?, session = ?, lease_until = ? where id = ? returning ${RUN_COLUMNS}`, [
-      token,
-      request.session,
-      until,
-      id,
-    ])
+    const row = write.db.get(
+      `update triphammer_live set token = ?, session = ?, lease_until = ? where id = ? returning queue, started_at, ${RUN_COLUMNS}`,
+      [token, request.session, until, id],
+    )
     if (session !== request.session) disturb(write, session)
-    return runOf(row!)
+    return runOf(row!, { queue: text(row!, 'queue'), token, claimedAt: number(row!, 'started_at') })
   })
 }

@@ -11,24 +11,30 @@ export function later(at: number, ms: number): number {
 }
 
 /** What {@link runOf} reads. */
-export const RUN_COLUMNS =
-  'id, task, queue, payload, priority, attempt, max_attempts, run_at, created_at, started_at, timeout_ms, retry, retain_ms, cancel, token'
+export const RUN_COLUMNS = 'id, task, payload, priority, attempt, max_attempts, run_at, created_at, timeout_ms, retry, retain_ms, cancel'
+
+/** What whoever leases runs knows of them. */
+export interface Leased {
+  readonly queue: string
+  readonly token: string
+  readonly claimedAt: number
+}
 
 /** A running row as its holder sees it. */
-export function runOf(row: SqliteRow): Run {
+export function runOf(row: SqliteRow, { queue, token, claimedAt }: Leased): Run {
   const id = text(row, 'id')
   return {
-    lease: { id, token: text(row, 'token') },
+    lease: { id, token },
     id,
     task: text(row, 'task'),
-    queue: text(row, 'queue'),
+    queue,
     payload: text(row, 'payload'),
     priority: number(row, 'priority'),
     attempt: number(row, 'attempt'),
     maxAttempts: number(row, 'max_attempts'),
     runAt: number(row, 'run_at'),
     createdAt: number(row, 'created_at'),
-    claimedAt: number(row, 'started_at'),
+    claimedAt,
     ...policyOf(row),
     ...(row['cancel'] === null ? {} : { cancelRequested: true }),
     links: 0,

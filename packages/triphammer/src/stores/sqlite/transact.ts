@@ -26,3 +26,15 @@ export function rollBack(db: SqliteConnection): void {
     // The error that led here is the one to tell.
   }
 }
+
+/**
+ * Changes `rows` rows at once, or none: where fewer are changed than were meant, nothing stays of it, and the caller goes on
+ * row by row to see which. For use within a transaction.
+ */
+export function changeAll(db: SqliteConnection, rows: number, change: () => number): boolean {
+  db.exec('savepoint triphammer_rows')
+  const done = change() === rows
+  if (!done) db.exec('rollback to triphammer_rows')
+  db.exec('release triphammer_rows')
+  return done
+}
