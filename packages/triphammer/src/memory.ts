@@ -1,1 +1,1 @@
-export { type MemoryOptions, memory } from './stores/memory/store.ts'
+export { type EnqueueClaimed, type MemoryOptions, type MemoryStore, memory, type StoredJob } from './stores/memory/store.ts'

@@ -21,8 +21,10 @@ const COUNTER_MAX = 0xfff
  * Makes monotonic UUIDv7 (RFC 9562 §6.2, method 1: the 12 bits of `rand_a` are a counter that starts anew, at a random
  * low value, with each millisecond). When the counter is used up or the clock goes back, the time field runs ahead of the
  * clock rather than repeat itself, so ids made in one process always rise.
+ *
+ * @param fill where the random bytes come from; a test that wants the same ids again gives its own
  */
-export function createIds(clock: Clock = systemClock): Ids {
+export function createIds(clock: Clock = systemClock, fill: (bytes: Uint8Array) => void = randomFillSync): Ids {
   const pool = new Uint8Array(POOL_BYTES)
   let used = POOL_BYTES
   let lastMs = -1
@@ -30,7 +32,7 @@ export function createIds(clock: Clock = systemClock): Ids {
 
   const bytes = (count: number): number => {
     if (used + count > POOL_BYTES) {
-      randomFillSync(pool)
+      fill(pool)
       used = 0
     }
     const at = used

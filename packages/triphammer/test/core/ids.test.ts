@@ -30,6 +30,18 @@ describe('ids', () => {
     expect(timeOf(ids.at(-1)!) - clock.now()).toBeLessThanOrEqual(5)
   })
 
+  it('are the same again when the bytes are', () => {
+    const make = (): readonly unknown[] => {
+      let at = 0
+      const { next, random } = createIds(manualClock(), (bytes) => {
+        for (let i = 0; i < bytes.length; i++) bytes[i] = at++ % 251
+      })
+      // More than one filling.
+      return Array.from({ length: 1_000 }, () => [next(), random()])
+    }
+    expect(make()).toEqual(make())
+  })
+
   it('rise when the clock goes back, and follow it again once it has caught up', async () => {
     const clock = manualClock()
     const { next } = createIds(clock)

@@ -1,6 +1,6 @@
 import type { Ids } from '../../core/ids.ts'
 import { LEVELS, levelRange, pickLevel, type Weights } from '../../core/priority.ts'
-import type { ClaimRequest, Run } from '../../store/types.ts'
+import type { ClaimRequest, Run, SessionId } from '../../store/types.ts'
 import { later, type Row, type RunningRow, runOf } from './row.ts'
 import type { LiveRows } from './rows.ts'
 
@@ -19,14 +19,22 @@ export function claimJobs(
 
   const picked = weights ? takeByWeight(due, accepts, limit, weights, ids) : take(due(), accepts, limit)
   const token = picked.length > 0 ? ids.next() : ''
-  const runs = picked.map((row) => {
-    const lease = { token, session: request.session, claimedAt: now, until: later(now, request.leaseMs) }
-    const running: RunningRow = { ...row, state: 'running', attempt: row.attempt + 1, startedAt: now, lease }
-    rows.put(running)
-    return runOf(running)
-  })
+  const runs = picked.map((row) => leaseRow(rows, row, { token, session: request.session, leaseMs: request.leaseMs }, now))
   const next = rows.pending.earliest(queue, isOurs)
   return next === undefined ? { runs } : { runs, dueInMs: Math.max(0, next - now) }
+}
+
+/** Makes a row running, by its next attempt. */
+export function leaseRow(
+  rows: LiveRows,
+  row: Row,
+  { token, session, leaseMs }: { readonly token: string; readonly session: SessionId; readonly leaseMs: number },
+  now: number,
+): Run {
+  const lease = { token, session, claimedAt: now, until: later(now, leaseMs) }
+  const running: RunningRow = { ...row, state: 'running', attempt: row.attempt + 1, startedAt: now, lease }
+  rows.put(running)
+  return runOf(running)
 }
 
 type Due = (range?: { readonly from: number; readonly to: number }) => Iterable<Row>

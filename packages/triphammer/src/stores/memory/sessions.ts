@@ -7,7 +7,7 @@ export interface Sessions {
   /** Something happened, from outside, to a run of this session, known or not. */
   disturb(session: SessionId, now: number): void
   list(): readonly SessionRecord[]
-  /** Forgets who was not heard of for five minutes. */
+  /** Forgets who was not heard of for five minutes, or in a future that a clock which was set back has left behind. */
   forget(now: number): void
 }
 
@@ -19,7 +19,7 @@ export function createSessions(): Sessions {
 
   return {
     beat(info, now, isPaused) {
-      const others = [...records.values()].filter(({ id, seenAt }) => id !== info.id && now - seenAt <= DEFAULTS.sessionLiveMs)
+      const others = [...records.values()].filter(({ id, seenAt }) => id !== info.id && Math.abs(now - seenAt) <= DEFAULTS.sessionLiveMs)
       if (info.leaving) records.delete(info.id)
       else records.set(info.id, { ...info, seenAt: now })
       return {
@@ -33,8 +33,8 @@ export function createSessions(): Sessions {
     },
     list: () => [...records.values()].sort((a, b) => (a.id < b.id ? -1 : 1)),
     forget(now) {
-      for (const { id, seenAt } of [...records.values()]) if (now - seenAt > DEFAULTS.sessionForgetMs) records.delete(id)
-      for (const [id, { at }] of [...changes]) if (!records.has(id) && now - at > DEFAULTS.sessionForgetMs) changes.delete(id)
+      for (const { id, seenAt } of [...records.values()]) if (Math.abs(now - seenAt) > DEFAULTS.sessionForgetMs) records.delete(id)
+      for (const [id, { at }] of [...changes]) if (!records.has(id) && Math.abs(now - at) > DEFAULTS.sessionForgetMs) changes.delete(id)
     },
   }
 }

@@ -3,26 +3,60 @@ import { DEFAULTS } from '../../core/defaults.ts'
 import { TriphammerError } from '../../core/errors.ts'
 import { createIds, type Ids } from '../../core/ids.ts'
 import { checkOptions } from '../../core/options.ts'
+import type { JobFilter, JobRecord } from '../../store/admin.ts'
 import type { Schema, Store } from '../../store/store.ts'
+import type { NewJob, Run, SessionId } from '../../store/types.ts'
 import { createAdmin } from './admin.ts'
-import { claimJobs } from './claim.ts'
+import { claimJobs, leaseRow } from './claim.ts'
 import { enqueueJobs } from './enqueue.ts'
 import { extendLeases } from './extend.ts'
 import { finishRuns } from './finish.ts'
 import { removeExpired } from './maintain.ts'
 import { createQueues } from './queues.ts'
 import { reclaimRuns } from './reclaim.ts'
+import { newRow } from './row.ts'
 import { createRows } from './rows.ts'
+import { matching } from './select.ts'
 import { createSessions } from './sessions.ts'
 import { createTransactions } from './transaction.ts'
 import { createWakeups } from './wakeups.ts'
 
 /** Options of {@link memory}. */
 export interface MemoryOptions {
-  /** Default: the machine's clock. */
+  /** The store's clock, which all delays and leases go by. Default: the machine's. */
   readonly clock?: Clock
-  /** Default: random ids by the store's clock. */
+  /** Ids for tests. Default: random, by the store's clock. */
   readonly ids?: Ids
+}
+
+/** The memory store, with what only a store can do whose jobs are in this very process: for tests and test kits. */
+export interface MemoryStore extends Store {
+  /**
+   * The jobs that are committed now, in the order in which they came, and at once: nothing can come between the question and
+   * the answer.
+   */
+  snapshot(filter?: JobFilter): readonly StoredJob[]
+  /**
+   * Enqueues a job and claims it in one step: nobody else can claim it, no other job is claimed in its place, and whether its
+   * queue is paused does not matter. The job must be new, and its id unknown.
+   */
+  enqueueClaimed(job: NewJob, claim: EnqueueClaimed): Run
+}
+
+/** What a {@link MemoryStore.snapshot} says of a job. */
+export type StoredJob = Pick<
+  JobRecord,
+  'id' | 'task' | 'queue' | 'state' | 'payload' | 'priority' | 'attempt' | 'maxAttempts' | 'createdAt' | 'runAt'
+>
+
+/** How {@link MemoryStore.enqueueClaimed} claims. */
+export interface EnqueueClaimed {
+  /** Who claims. */
+  readonly session: SessionId
+  /** How long the run is the claimer's, from now. */
+  readonly leaseMs: number
+  /** The number of the attempt that begins, from 1. */
+  readonly attempt: number
 }
 
 /**
@@ -36,7 +70,7 @@ export interface MemoryOptions {
  * const clock = manualClock()
  * const store = memory({ clock })
  */
-export function memory(options: MemoryOptions = {}): Store {
+export function memory(options: MemoryOptions = {}): MemoryStore {
   checkOptions(options, ['clock', 'ids'], 'memory')
   const { clock = systemClock } = options
   const ids = options.ids ?? createIds(clock)
@@ -109,6 +143,14 @@ export function memory(options: MemoryOptions = {}): Store {
     async close() {
       closed = true
       wakeups.end()
+    },
+    snapshot(filter = {}) {
+      now()
+      return [...matching(rows, filter)]
+    },
+    enqueueClaimed(job, { session, leaseMs, attempt }) {
+      const at = now()
+      return leaseRow(rows, { ...newRow(job, at), attempt: attempt - 1 }, { token: ids.next(), session, leaseMs }, at)
     },
   }
 }
