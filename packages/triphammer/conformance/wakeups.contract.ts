@@ -90,7 +90,7 @@ forEachStore(
       const woken = listener.next()
       await cause()
       await woken
-      expect(await opened.claim()).toHaveLength(1)
+      expect(await opened.claim({ limit: 1 })).toHaveLength(1)
     })
 
     it('of one of several queues', async () => {
