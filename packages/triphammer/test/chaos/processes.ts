@@ -5,18 +5,26 @@ import { fileURLToPath } from 'node:url'
 import { vi } from 'vitest'
 import { type Client, clientOn } from '../../src/client/client.ts'
 import { defineTask } from '../../src/core/task.ts'
+import type { WorkerOptions } from '../../src/worker/options.ts'
 import { afterwards, freshFile, storeOn, type UserDb, userDb } from '../sqlite/place.ts'
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url))
 
+/** Completes its job together with its effect. */
 export const work = defineTask('work')
+/** Completes its job by returning. */
+export const plain = defineTask('plain')
 
 /** What a worker process has printed. */
 export interface Line {
-  readonly what: 'up' | 'started' | 'aborted' | 'refused' | 'lost' | 'unhandled' | 'warning'
+  readonly what: 'up' | 'started' | 'completed' | 'aborted' | 'refused' | 'lost' | 'unavailable' | 'available' | 'unhandled' | 'warning'
   readonly id?: string
   readonly code?: string
+  readonly message?: string
 }
+
+/** What a worker process is started with, in place of a lease of 1 s, a pulse and a poll of 100 ms and a prefetch of 8. */
+export type ProcessOptions = Pick<WorkerOptions, 'lease' | 'poll' | 'pulse' | 'queues'>
 
 /** A worker process. */
 export interface WorkerProcess {
@@ -32,21 +40,39 @@ export interface Place {
   readonly file: string
   readonly jobs: Client
   readonly db: UserDb
-  worker(mode: 'works' | 'waits'): WorkerProcess
+  /** The effects that were committed, by job id. */
+  effects(): readonly string[]
+  /** How often each job was put among the completed ones, by the count of the database itself: one id for each time. */
+  finishes(): readonly string[]
+  worker(mode: 'works' | 'waits', options?: ProcessOptions): WorkerProcess
 }
 
 /** Makes a database with an empty table of effects. */
-export async function createPlace(): Promise<Place> {
-  const file = freshFile()
+export async function createPlace(file: string = freshFile()): Promise<Place> {
   const jobs = clientOn({ store: storeOn(file), logger: false })
   await jobs.migrate()
   const db = userDb(file)
   db.exec('create table effects (job text not null, pid integer not null)')
-  return { file, jobs, db, worker: (mode) => startWorker(file, mode) }
+  db.exec(`create table finishes (job text not null);
+    create trigger finished after insert on triphammer_history begin insert into finishes values (new.id); end`)
+  const column = (table: string): string[] =>
+    db
+      .prepare(`select job from ${table} order by job`)
+      .all()
+      .map(({ job }) => String(job))
+  return {
+    file,
+    jobs,
+    db,
+    effects: () => column('effects'),
+    finishes: () => column('finishes'),
+    worker: (mode, options = {}) => startWorker(file, mode, options),
+  }
 }
 
-function startWorker(file: string, mode: string): WorkerProcess {
-  const child = spawn(process.execPath, ['--unhandled-rejections=strict', WORKER, file, mode], { stdio: ['ignore', 'pipe', 'inherit'] })
+function startWorker(file: string, mode: string, options: ProcessOptions): WorkerProcess {
+  const args = ['--unhandled-rejections=strict', WORKER, file, mode, JSON.stringify(options)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   afterwards(() => child.kill('SIGKILL'))
   const lines: Line[] = []
   createInterface({ input: child.stdout }).on('line', (line) => void lines.push(JSON.parse(line) as Line))
@@ -64,11 +90,11 @@ function startWorker(file: string, mode: string): WorkerProcess {
 }
 
 /** Waits for what other processes do. */
-export async function until(condition: () => unknown): Promise<void> {
+export async function until(condition: () => unknown, timeout = 25_000): Promise<void> {
   await vi.waitFor(
     async () => {
       if (!(await condition())) throw new Error(`not yet: ${String(condition)}`)
     },
-    { timeout: 25_000, interval: 20 },
+    { timeout, interval: 20 },
   )
 }

@@ -1,10 +1,10 @@
 // A worker in a process of its own, on the built package. It prints a line for each thing that happens to it; SIGUSR2 lets
-// handlers go on that wait.
+// handlers go on that wait. The task `work` completes its job together with its effect, `plain` by returning.
 import { defineTask } from '../../dist/index.js'
 import { sqlite } from '../../dist/sqlite.js'
 import { createWorker, handle } from '../../dist/worker.js'
 
-const [file, mode] = process.argv.slice(2)
+const [file, mode, options] = process.argv.slice(2)
 const store = sqlite(file)
 const say = (what) => console.log(JSON.stringify(what))
 
@@ -25,8 +25,7 @@ const commitEffect = ({ commit, job }) =>
     tx.db.prepare('insert into effects (job, pid) values (?, ?)').run(job.id, process.pid)
     await new Promise((resolve) => setTimeout(resolve, 2))
   })
-const run = async (context) => {
-  const { job, signal } = context
+const begin = async ({ job, signal }) => {
   say({ what: 'started', id: job.id })
   if (mode === 'waits') {
     signal.addEventListener('abort', () => say({ what: 'aborted', id: job.id, code: signal.reason.code }))
@@ -34,24 +33,31 @@ const run = async (context) => {
   } else {
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
+}
+const run = async (context) => {
+  await begin(context)
   try {
     await commitEffect(context)
   } catch (error) {
-    say({ what: 'refused', id: job.id, code: error.code })
+    say({ what: 'refused', id: context.job.id, code: error.code })
     throw error
   }
 }
 
 const worker = createWorker({
   store,
-  handlers: [handle(defineTask('work'), run)],
+  handlers: [handle(defineTask('work'), run), handle(defineTask('plain'), begin)],
   queues: { default: { concurrency: mode === 'waits' ? 1 : 4, prefetch: 8 } },
   lease: '1s',
   poll: '100ms',
   pulse: '100ms',
   logger: false,
+  ...JSON.parse(options),
 })
+worker.on('job.completed', ({ job }) => say({ what: 'completed', id: job.id }))
 worker.on('job.lost', ({ job }) => say({ what: 'lost', id: job.id }))
+worker.on('store.unavailable', ({ error }) => say({ what: 'unavailable', code: error.code, message: error.message }))
+worker.on('store.available', () => say({ what: 'available' }))
 worker.on('worker.started', () => say({ what: 'up' }))
 await worker.run()
 await store.close()
