@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -26,6 +26,9 @@ export interface Line {
 /** What a worker process is started with, in place of a lease of 1 s, a pulse and a poll of 100 ms and a prefetch of 8. */
 export type ProcessOptions = Pick<WorkerOptions, 'lease' | 'poll' | 'pulse' | 'queues'>
 
+/** Whom a process runs as, if not as the test. */
+export type Identity = Pick<SpawnOptions, 'uid' | 'gid'>
+
 /** A worker process. */
 export interface WorkerProcess {
   readonly child: ChildProcess
@@ -44,7 +47,7 @@ export interface Place {
   effects(): readonly string[]
   /** How often each job was put among the completed ones, by the count of the database itself: one id for each time. */
   finishes(): readonly string[]
-  worker(mode: 'works' | 'waits', options?: ProcessOptions): WorkerProcess
+  worker(mode: 'works' | 'waits', options?: ProcessOptions, identity?: Identity): WorkerProcess
 }
 
 /** Makes a database with an empty table of effects. */
@@ -66,13 +69,14 @@ export async function createPlace(file: string = freshFile()): Promise<Place> {
     db,
     effects: () => column('effects'),
     finishes: () => column('finishes'),
-    worker: (mode, options = {}) => startWorker(file, mode, options),
+    worker: (mode, options = {}, identity = {}) => startWorker(file, mode, options, identity),
   }
 }
 
-function startWorker(file: string, mode: string, options: ProcessOptions): WorkerProcess {
+/** Starts a worker process on a file. */
+export function startWorker(file: string, mode: 'works' | 'waits', options: ProcessOptions, identity: Identity): WorkerProcess {
   const args = ['--unhandled-rejections=strict', WORKER, file, mode, JSON.stringify(options)]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], ...identity })
   afterwards(() => child.kill('SIGKILL'))
   const lines: Line[] = []
   createInterface({ input: child.stdout }).on('line', (line) => void lines.push(JSON.parse(line) as Line))

@@ -8,6 +8,7 @@ import { createIds } from '../../src/core/ids.ts'
 import type { SqliteOptions } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { freshFile, ids, runChild, storeOn, userDb } from '../sqlite/place.ts'
+import { createPlace, until, work } from './processes.ts'
 
 const ENDINGS = ['', '-wal', '-shm']
 
@@ -199,4 +200,36 @@ it('a file that was never opened may come and go', async () => {
   await storeOn(file).enqueue([newJob(ids)])
   remove(file)
   expect(await store.enqueue([newJob(ids)])).toMatchObject([{ status: 'inserted' }])
+})
+
+describe('a worker whose file is removed', () => {
+  it.each([
+    ['with its log', remove],
+    ['with its folder', (file: string) => rmSync(dirname(file), { recursive: true })],
+  ])('[I1] %s: it says so once, waits for a file, and works on the new one; what it had in hand is lost', async (_, removeIt) => {
+    const { file, jobs, worker } = await createPlace()
+    const one = worker('waits')
+    const old = (await jobs.enqueueMany(work, [undefined, undefined])).map(({ id }) => id)
+    await until(async () => one.count('started') === 1 && (await jobs.count({ state: 'running' })) === 2)
+    removeIt(file)
+    await until(() => one.count('unavailable') === 1)
+    expect(one.lines).toContainEqual({ what: 'unavailable', ...unavailable('was removed') })
+    await expect(jobs.enqueue(work, undefined)).rejects.toMatchObject(unavailable('was removed'))
+    expect(existsSync(file)).toBe(false)
+
+    const anew = await createPlace(file)
+    const fresh = (await anew.jobs.enqueueMany(work, [undefined, undefined, undefined])).map(({ id }) => id)
+    await until(() => one.count('aborted') === 1)
+    one.child.kill('SIGUSR2')
+    await until(async () => (await anew.jobs.count({ state: 'completed' })) === fresh.length)
+    await until(() => one.count('lost') === old.length)
+    expect(one.lines).toContainEqual({ what: 'refused', id: old[0], code: 'LEASE_LOST' })
+    expect(anew.effects()).toEqual(fresh.sort())
+    expect(anew.finishes()).toEqual(fresh)
+    // The client that had the old file open has come along as well.
+    await until(async () => (await jobs.enqueue(work, undefined)).status === 'inserted')
+    await until(async () => (await jobs.count({ state: 'completed' })) === fresh.length + 1)
+    expect([one.count('unavailable'), one.count('available')]).toEqual([1, 1])
+    expect(await one.end()).toBe(0)
+  })
 })
