@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { addJobs } from './commands/jobs/jobs.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addQueues } from './commands/queues.ts'
+import { addWork } from './commands/work.ts'
 import { addWorkers } from './commands/workers.ts'
 import { EXIT, type ExitCode, exitCodeOf, tellError, tellUsage } from './errors.ts'
 import { withoutSecrets } from './secrets.ts'
@@ -68,5 +69,6 @@ function createProgram(commandLine: CommandLine, json: boolean): Command {
   addJobs(program, commandLine)
   addQueues(program, commandLine)
   addWorkers(program, commandLine)
+  addWork(program, commandLine)
   return program
 }

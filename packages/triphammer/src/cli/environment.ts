@@ -53,7 +53,7 @@ export function overlaid(under: Config, over: Config): Config {
  *
  * @throws TriphammerError `INVALID_OPTION`
  */
-export function parseQueues(texts: readonly string[], what: string): Record<string, number | QueueOptions> {
+export function parseQueues(texts: readonly string[], what: string): Record<string, QueueOptions> {
   return Object.fromEntries(
     texts.map((text) => {
       const at = text.lastIndexOf('=')

@@ -1,17 +1,35 @@
 #!/usr/bin/env node
+import { fork } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { systemClock } from '../core/clock.ts'
+import { childEnvironment, meansStop, takeChildNumber, tellUp } from './child.ts'
 import { runCommandLine } from './command-line.ts'
+import { createEndings } from './endings.ts'
 
-const ending = new AbortController()
+const argv = process.argv.slice(2)
+const number = takeChildNumber(process)
+const endings = createEndings({ clock: systemClock, hear: number === undefined ? hearSignals : () => () => {}, end: () => process.exit() })
 
-// A reader that has gone, such as `head`, is no error of ours.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
-})
+// One of several processes is told by its parent, from its first moment on; that the parent has died tells it as well.
+if (number !== undefined) {
+  hearSignals()
+  process.on('message', (message) => meansStop(message) && endings.told('parent'))
+  process.once('disconnect', () => endings.told('parent'))
+}
 
-process.exitCode = await runCommandLine(process.argv.slice(2), {
+let isReaderGone = false
+for (const stream of [process.stdout, process.stderr]) {
+  // A reader that has gone, such as `head`, is no error of ours; but what is under way is brought to an end first.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    if (isReaderGone) return
+    isReaderGone = true
+    endings.told('reader')
+  })
+}
+
+const code = await runCommandLine(argv, {
   env: process.env,
   cwd: process.cwd(),
   out: (chunk) => void process.stdout.write(chunk),
@@ -20,5 +38,22 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   columns: process.stdout.isTTY ? process.stdout.columns : undefined,
   isInteractive: process.stderr.isTTY,
   clock: systemClock,
-  signal: ending.signal,
+  onSignal: endings.onSignal,
+  fork: (child) =>
+    fork(fileURLToPath(import.meta.url), argv, {
+      env: { ...process.env, ...childEnvironment(child) },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    }),
+  ...(number === undefined ? {} : { child: { number, up: () => tellUp(process) } }),
 })
+// A configuration and the modules of tasks may hold connections and timers, which would keep the process; what was written
+// goes out before.
+process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
+
+function hearSignals(): () => void {
+  const hear = (): void => endings.told('signal')
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, hear)
+  return () => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, hear)
+  }
+}

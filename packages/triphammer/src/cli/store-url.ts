@@ -32,6 +32,12 @@ export function openStore({ store, folder }: Pick<Settings, 'store' | 'folder'>,
   return sqlite(file, { ...options, migrate: mode === 'change' })
 }
 
+/** The store of the settings in a few words, without secrets. */
+export function describeStore({ store, folder }: Pick<Settings, 'store' | 'folder'>): string {
+  if (typeof store === 'object') return store.info.name
+  return `sqlite, ${resolve(folder, parseStoreUrl(store ?? DEFAULT_FILE).path)}`
+}
+
 /**
  * The file and the options in the text of a store: the path of a file, or `sqlite:PATH`, then as in a URL, e.g.
  * `sqlite:jobs.db?synchronous=normal`.

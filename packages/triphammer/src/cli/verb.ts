@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Client, createClient } from '../index.ts'
+import { type Client, createClient, type Store } from '../index.ts'
 import { EXIT, type ExitCode } from './errors.ts'
 import { jsonText } from './printable.ts'
 import { loadSettings, type Settings } from './settings.ts'
@@ -20,7 +20,9 @@ export interface Run {
   readonly json: boolean
   /** From the configuration, the environment and the options. */
   readonly settings: Settings
-  /** A client on the store that was named. It is closed when the verb has ended. */
+  /** The store that was named. It is closed when the verb has ended. */
+  store(mode: OpenMode): Store
+  /** A client on it. */
   open(mode: OpenMode): Client
   /** Writes a result: JSON for programs, text for people. */
   print(value: unknown, text: () => string): void
@@ -55,27 +57,30 @@ export function addVerb<Flags extends object>(parent: Command, { world, ended }:
     // Commander hands the arguments, then the options and the command.
     const { store, config, json = false, ...flags } = command.optsWithGlobals<CommonFlags & Flags>()
     const settings = await loadSettings(world, { ...(store === undefined ? {} : { store }), ...(config === undefined ? {} : { config }) })
-    const clients: Client[] = []
+    const stores = new Set<Store>()
     const run: Run = {
       world,
       json,
       settings,
-      open(mode) {
-        const client = createClient({
-          store: world.store ?? openStore(settings, mode),
+      store(mode) {
+        const opened = world.store ?? openStore(settings, mode)
+        stores.add(opened)
+        return opened
+      },
+      open: (mode) =>
+        createClient({
+          store: run.store(mode),
           plugins: settings.plugins,
           logger: false,
+          clock: world.clock,
           ...(settings.payloadLimit === undefined ? {} : { payloadLimit: settings.payloadLimit }),
-        })
-        clients.push(client)
-        return client
-      },
+        }),
       print: (value, text) => world.out(json ? `${jsonText(value, 2)}\n` : withLineEnd(text())),
     }
     try {
       ended((await verb.run(run, flags as unknown as Flags, ...(call.slice(0, -2) as never[]))) ?? EXIT.ok)
     } finally {
-      if (!world.store) for (const client of clients) await client.close()
+      if (!world.store) for (const opened of stores) await opened.close()
     }
   })
 }

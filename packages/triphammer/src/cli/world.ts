@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import type { Clock } from '../core/clock.ts'
 import type { Store } from '../index.ts'
 
@@ -17,8 +18,15 @@ export interface World {
   /** Standard error is a terminal, so that progress may be drawn over itself. */
   readonly isInteractive: boolean
   readonly clock: Clock
-  /** Aborted when the user wants an end: SIGINT or SIGTERM. */
-  readonly signal: AbortSignal
+  /**
+   * For a verb that has something to bring to an end: calls `heard` at SIGINT or SIGTERM, and once more at the next, instead of
+   * letting them end the process. Returns a function that leaves them to the process again.
+   */
+  readonly onSignal: (heard: () => void) => () => void
+  /** Runs this command line once more, in a process of its own, as one of several that work together. */
+  readonly fork: (number: number) => ChildProcess
+  /** Set in such a process. `up` tells the process that has started it that it is at work. */
+  readonly child?: { readonly number: number; readonly up: () => void }
   /** Stands for the store that options and configuration name, and is left open. */
   readonly store?: Store
 }

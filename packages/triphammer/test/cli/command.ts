@@ -30,7 +30,10 @@ export async function triphammer(argv: readonly string[], world: Partial<World> 
     columns: undefined,
     isInteractive: false,
     clock: systemClock,
-    signal: new AbortController().signal,
+    onSignal: () => () => {},
+    fork: () => {
+      throw new Error('this world has one process')
+    },
     ...given,
   })
   return { code, out, err, json: <Value>() => JSON.parse(out) as Value }
