@@ -52,16 +52,17 @@ function works(command: string, ...args: readonly string[]): boolean {
   return spawnSync(command, args).status === 0
 }
 
+// Larger than the log ever is: SQLite copies it into the file, which makes its room anew, at 4 MB.
 // A mount that nobody else sees and that is gone with the process; whoever is not root is root in a world of its own.
 const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'])] as const
 const mount = (folder: string): readonly string[] => [
   ...unshare,
-  ...['sh', '-c', 'mount -t tmpfs -o size=2m tmpfs "$0" && exec "$@"', folder],
+  ...['sh', '-c', 'mount -t tmpfs -o size=16m tmpfs "$0" && exec "$@"', folder],
 ]
 
 const DISKS: readonly Disk[] = [
   {
-    name: 'a disk of 2 MiB that another file fills',
+    name: 'a disk of 16 MiB that another file fills',
     way: 'full',
     words: 'the disk is full',
     isHere: works(mount('/tmp')[0]!, ...mount('/tmp').slice(1), 'true'),

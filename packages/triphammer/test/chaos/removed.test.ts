@@ -94,6 +94,18 @@ describe('a file that is removed while it is open', () => {
     await expect(store.claim(request())).rejects.toMatchObject(unavailable('was removed'))
   })
 
+  it('a transaction is not begun on it', async () => {
+    const { file, store } = await opened(1)
+    await store.transaction(async () => {})
+    remove(file)
+    let isBegun = false
+    const late = store.transaction(async () => {
+      isBegun = true
+    })
+    await expect(late).rejects.toMatchObject(unavailable('was removed'))
+    expect(isBegun).toBe(false)
+  })
+
   it('within a transaction: it is refused, by the verb and by the end', async () => {
     const { file, store } = await opened(1)
     const late = store.transaction(async (tx) => {

@@ -15,7 +15,7 @@ export interface SameFile {
   check(db: SqliteConnection): void
   /**
    * What a connection that is about to be opened has to pass before anything is written through it; absent where the path
-   * has the file that was open before, or none was.
+   * has the file that was the first to be open, or none was yet.
    *
    * @throws TriphammerError `STORE_UNAVAILABLE`: a file was open before, and nothing stands at its path
    */
@@ -26,14 +26,14 @@ export interface SameFile {
 export function createSameFile({ file, isMemory }: Settings): SameFile {
   if (isMemory) return { note() {}, check() {}, admission: () => undefined }
   const identities = new WeakMap<SqliteConnection, string>()
-  let last: string | undefined
+  let first: string | undefined
 
   return {
     note(db) {
       const identity = identityOf(file)
       if (identity === undefined) throw gone(file)
       identities.set(db, identity)
-      last ??= identity
+      first ??= identity
     },
     check(db) {
       const identity = identityOf(file)
@@ -41,13 +41,12 @@ export function createSameFile({ file, isMemory }: Settings): SameFile {
       throw identity === undefined ? gone(file) : replaced(file)
     },
     admission() {
-      if (last === undefined) return undefined
+      if (first === undefined) return undefined
       const identity = identityOf(file)
-      if (identity === last || identity === HIDDEN) return undefined
+      if (identity === first || identity === HIDDEN) return undefined
       if (identity === undefined || isEmpty(file)) throw gone(file)
       return (db) => {
         if (readStatus(db).applied.length === 0) throw strange(file)
-        last = identity
       }
     },
   }
