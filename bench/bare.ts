@@ -40,7 +40,8 @@ export function insertBare(db: Db, { count, inOne, priority = 0, runAt }: BareJo
   const insert = db.prepare(`insert into job (id, priority, run_at, payload) values (?, ${priority}, ?, ?)`)
   for (let done = 0; done < count; done += inOne) {
     db.exec('begin immediate')
-    for (let i = done; i < done + inOne; i++)
+    const end = Math.min(done + inOne, count)
+    for (let i = done; i < end; i++)
       insert.run(`${Date.now()}-${String(i).padStart(22, '0')}`, runAt ?? Date.now(), JSON.stringify(PAYLOAD))
     db.exec('commit')
   }

@@ -2,7 +2,7 @@ import { type Client, completed } from 'triphammer'
 import { bareHands, createBare, drainBare, insertBare } from './bare.ts'
 import { type Db, single } from './driver.ts'
 import { mustBe } from './figures.ts'
-import { inFolder } from './folder.ts'
+import { withFile } from './folder.ts'
 import { enqueueInBulk, workerOn } from './library.ts'
 import { nowMs } from './time.ts'
 
@@ -55,9 +55,9 @@ export async function libraryRound(place: Place, count: number): Promise<readonl
 export async function bareRound(count: number): Promise<readonly Rates[]> {
   const rates: Rates[] = []
   for (const { title, batch, concurrency } of WAYS) {
-    const rate = await inFolder(async (file) => {
+    const rate = await withFile(async (file) => {
       const db = createBare(file)
-      insertBare(db, { count, inOne: Math.min(1_000, count) })
+      insertBare(db, { count, inOne: 1_000 })
       const measured = concurrency === undefined ? await byHand(bareHands(db, batch), count) : drained(db, batch, count)
       mustBe(`rows in the history of the bare loop, ${title}`, Number(single(db, 'select count(*) from history')), count)
       db.close()

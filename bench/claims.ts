@@ -3,7 +3,7 @@ import { memory } from 'triphammer/memory'
 import type { Case, Table } from './case.ts'
 import { bareRound, libraryRound, type Place, type Rates, WAYS } from './claim-rounds.ts'
 import { showSpread } from './figures.ts'
-import { inFolder } from './folder.ts'
+import { withFile } from './folder.ts'
 import { openClient } from './library.ts'
 import { progress } from './progress.ts'
 import { alternate, ratios, type Sides } from './sides.ts'
@@ -40,7 +40,7 @@ export const claimsMemory: Case = {
 }
 
 const onSqlite: Place = (act) =>
-  inFolder(async (file) => {
+  withFile(async (file) => {
     const jobs = await openClient(file)
     const value = await act(jobs)
     await jobs.close()

@@ -4,7 +4,7 @@ import { availableParallelism, cpus, loadavg, release, tmpdir, totalmem, type } 
 import { dirname, join } from 'node:path'
 import { createBare } from './bare.ts'
 import { type Db, DRIVER, openDb, single } from './driver.ts'
-import { inFolder } from './folder.ts'
+import { withFile } from './folder.ts'
 import { openClient } from './library.ts'
 
 /** What the figures depend on. */
@@ -32,7 +32,7 @@ export interface Conditions {
  */
 export async function readConditions(): Promise<Conditions> {
   const ours = await librarySettings()
-  const theirs = await inFolder(async (file) => {
+  const theirs = await withFile(async (file) => {
     const db = createBare(file)
     const settings = settingsOf(db)
     db.close()
@@ -63,7 +63,7 @@ export function load(): number {
 type Settings = readonly [journal: string, synchronous: string]
 
 function librarySettings(): Promise<Settings> {
-  return inFolder(async (file) => {
+  return withFile(async (file) => {
     const jobs = await openClient(file)
     const settings = await jobs.transaction(async ({ db }) => settingsOf(db as Db))
     await jobs.close()

@@ -1,7 +1,13 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const CHILD = fileURLToPath(new URL('child.js', import.meta.url))
+
+// One that is in the middle of a loop would not hear that its parent has gone.
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
 
 /** What a child says. */
 export type Said<Report> = { readonly kind: 'ready' } | { readonly kind: 'report'; readonly report: Report }
@@ -47,6 +53,7 @@ interface Child<Report> {
 function startChild<Report>(part: string, assignment: object): Child<Report> {
   // What a child prints is no part of the report.
   const child = fork(CHILD, [part, JSON.stringify(assignment)], { stdio: ['ignore', 2, 2, 'ipc'] })
+  running.add(child)
   let said: { readonly report: Report } | undefined
   let onReady = (): void => {}
   const ready = new Promise<void>((resolve) => {
@@ -60,6 +67,7 @@ function startChild<Report>(part: string, assignment: object): Child<Report> {
   const report = new Promise<Report>((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code, signal) => {
+      running.delete(child)
       if (said && code === 0) resolve(said.report)
       else reject(new Error(`the process for ${part} ended with ${code ?? signal}${said ? '' : ' and no report'}`))
     })

@@ -2,9 +2,9 @@ import { createBare, insertBare } from './bare.ts'
 import type { Case } from './case.ts'
 import { type Crew, startCrew } from './crew.ts'
 import type { DrainAssignment, Drained } from './drain-part.ts'
-import { openDb, single } from './driver.ts'
+import { emptyLog, openDb, single } from './driver.ts'
 import { type Figure, mustBe } from './figures.ts'
-import { inFolder } from './folder.ts'
+import { withFile } from './folder.ts'
 import { enqueueInBulk, openClient, retention } from './library.ts'
 import { alternate, type Side } from './sides.ts'
 import { THROUGHPUT, throughputOf } from './throughput.ts'
@@ -29,7 +29,7 @@ function drainCase(name: string, title: string, drain: Drain): Case {
     name,
     table: THROUGHPUT,
     async run({ rounds, drainJobs }) {
-      const sides = await alternate(title, rounds, (side) => inFolder((file) => drainRound(side, file, drainJobs, drain)))
+      const sides = await alternate(title, rounds, (side) => withFile((file) => drainRound(side, file, drainJobs, drain)))
       return throughputOf(title, sides, drain.keep ? undefined : { atLeast: 0.5 })
     },
   }
@@ -42,6 +42,7 @@ interface DrainFigure extends Figure {
 
 async function drainRound(side: Side, file: string, jobs: number, { processes, keep }: Drain): Promise<DrainFigure> {
   await FILL[side](file, jobs, keep)
+  emptyLog(file)
   const assignment: DrainAssignment = { side, file, keep }
   const crew = await startCrew<Drained>('drain', assignment, processes)
   const startedAt = nowMs()

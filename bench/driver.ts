@@ -27,3 +27,14 @@ export function single(db: Db, sql: string): unknown {
   const [row] = db.prepare(sql).all()
   return row && Object.values(row)[0]
 }
+
+/**
+ * Brings what stands in the log into the database, so that no drain pays for the filling before it. Closing does so as a rule, but
+ * a connection of libsql closes only when its statements are collected.
+ */
+export function emptyLog(file: string): void {
+  const db = openDb(file)
+  const isBusy = single(db, 'pragma wal_checkpoint(truncate)')
+  db.close()
+  if (isBusy !== 0) throw new Error(`the log of ${file} could not be emptied`)
+}

@@ -2,7 +2,7 @@ import { createBare, insertBare } from './bare.ts'
 import type { Case } from './case.ts'
 import { single } from './driver.ts'
 import { type Figure, measure, mustBe } from './figures.ts'
-import { inFolder } from './folder.ts'
+import { withFile } from './folder.ts'
 import { enqueueInBulk, openClient, PAYLOAD, retention, work } from './library.ts'
 import { alternate, type Side } from './sides.ts'
 import { THROUGHPUT, throughputOf } from './throughput.ts'
@@ -30,7 +30,7 @@ export const enqueueSingle: Case = {
 const ROUNDS = { library: libraryRound, bare: bareRound }
 
 function enqueueRound(side: Side, jobs: number, inOne: number): Promise<Figure> {
-  return inFolder((file) => ROUNDS[side](file, jobs, inOne))
+  return withFile((file) => ROUNDS[side](file, jobs, inOne))
 }
 
 async function libraryRound(file: string, count: number, inOne: number): Promise<Figure> {

@@ -11,11 +11,11 @@ process.on('exit', () => {
 })
 
 /**
- * Calls `act` with the path of a database in a new folder, and removes the folder afterwards.
+ * Calls `act` with a new folder, and removes the folder afterwards.
  *
  * @param needBytes refuse to begin with less free space than this
  */
-export async function inFolder<T>(act: (file: string) => Promise<T>, needBytes = 0): Promise<T> {
+export async function inFolder<T>(act: (folder: string) => Promise<T>, needBytes = 0): Promise<T> {
   const { bavail, bsize } = statfsSync(tmpdir())
   if (bavail * bsize < needBytes) {
     throw new Error(
@@ -25,7 +25,7 @@ export async function inFolder<T>(act: (file: string) => Promise<T>, needBytes =
   const folder = mkdtempSync(join(tmpdir(), 'triphammer-bench-'))
   folders.add(folder)
   try {
-    return await act(join(folder, 'jobs.db'))
+    return await act(folder)
   } finally {
     remove(folder)
   }
@@ -34,4 +34,9 @@ export async function inFolder<T>(act: (file: string) => Promise<T>, needBytes =
 function remove(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
   folders.delete(folder)
+}
+
+/** Calls `act` with the path of a database that does not exist yet, and removes it afterwards. */
+export function withFile<T>(act: (file: string) => Promise<T>): Promise<T> {
+  return inFolder((folder) => act(join(folder, 'jobs.db')))
 }

@@ -1,7 +1,7 @@
 import type { Case, Table } from './case.ts'
 import { startCrew } from './crew.ts'
 import { showSpread, spread } from './figures.ts'
-import { inFolder } from './folder.ts'
+import { withFile } from './folder.ts'
 import type { Idle, IdleAssignment } from './idle-parts.ts'
 import { progress } from './progress.ts'
 import { judge, showVerdict } from './reach.ts'
@@ -17,7 +17,7 @@ export const idle: Case = {
     const nothing: Idle[] = []
     for (let round = 0; round < rounds; round++) {
       progress(`idle, round ${round + 1} of ${rounds}`)
-      await inFolder(async (file) => {
+      await withFile(async (file) => {
         worker.push(await beIdle('idle', { file, forMs: idleMs }))
         nothing.push(await beIdle('nothing', { file, forMs: idleMs }))
       })

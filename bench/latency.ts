@@ -1,7 +1,7 @@
 import type { Case, Findings, Table } from './case.ts'
 import { startCrew } from './crew.ts'
 import { mustBe, quantile, show } from './figures.ts'
-import { inFolder } from './folder.ts'
+import { withFile } from './folder.ts'
 import { enqueueStamped, type LatencyAssignment } from './latency-parts.ts'
 import { openClient } from './library.ts'
 import { progress } from './progress.ts'
@@ -31,7 +31,7 @@ type Measure = (assignment: LatencyAssignment) => Promise<readonly number[]>
 
 async function latency(title: string, { wakeUps, wakeUpEveryMs }: Sizes, measure: Measure, reach?: Reach): Promise<Findings> {
   progress(`latency ${title}`)
-  const latencies = await inFolder((file) => measure({ file, count: wakeUps, everyMs: wakeUpEveryMs }))
+  const latencies = await withFile((file) => measure({ file, count: wakeUps, everyMs: wakeUpEveryMs }))
   mustBe('latencies', latencies.length, wakeUps)
   const [p50, p95, most] = [quantile(latencies, 0.5), quantile(latencies, 0.95), Math.max(...latencies)]
   const verdict = reach && judge(p50, reach)

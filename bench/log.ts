@@ -3,7 +3,7 @@ import { createBare, drainBare, insertBare } from './bare.ts'
 import type { Case, Table } from './case.ts'
 import { type Db, openDb } from './driver.ts'
 import { show } from './figures.ts'
-import { inFolder } from './folder.ts'
+import { withFile } from './folder.ts'
 import { DRAINING, enqueueInBulk, openClient, retention, workerOn } from './library.ts'
 import { progress } from './progress.ts'
 import type { Side } from './sides.ts'
@@ -17,8 +17,8 @@ export const log: Case = {
   async run({ logJobs }) {
     progress('bytes of log')
     const bytes = async (keep: boolean): Promise<Record<Side, Written>> => ({
-      library: await inFolder((file) => libraryBytes(file, logJobs, keep)),
-      bare: await inFolder((file) => bareBytes(file, logJobs, keep)),
+      library: await withFile((file) => libraryBytes(file, logJobs, keep)),
+      bare: await withFile((file) => bareBytes(file, logJobs, keep)),
     })
     const [forgotten, kept] = [await bytes(false), await bytes(true)]
     const row = (title: string, library: number, bare: number): string[] => [title, show(library), show(bare), show(library / bare, 2)]

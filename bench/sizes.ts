@@ -14,7 +14,7 @@ export interface Sizes {
   readonly idleMs: number
 }
 
-/** The sizes whose figures mean something. Divisible by 1,000 where jobs are enqueued in bulk. */
+/** The sizes whose figures mean something. */
 export const FULL: Sizes = {
   rounds: 3,
   bulkJobs: 50_000,
