@@ -16,7 +16,7 @@ beforeAll(() => {
   usual = installPackage(tarball)
   withDriver = installPackage(tarball, { peers: ['libsql'] })
   tarball.remove()
-}, 60_000)
+}, 300_000)
 afterAll(() => {
   for (const { remove } of [alone, usual, withDriver]) remove()
 })

@@ -8,7 +8,7 @@ let installed: Installed
 beforeAll(() => {
   tarball = packPackage()
   installed = installPackage(tarball, { peers: ['libsql'] })
-}, 60_000)
+}, 300_000)
 afterAll(() => {
   installed.remove()
   tarball.remove()

@@ -11,7 +11,7 @@ let installed: Installed
 beforeAll(() => {
   tarball = packPackage()
   installed = installPackage(tarball, { dependencies: false })
-}, 60_000)
+}, 300_000)
 afterAll(() => {
   installed.remove()
   tarball.remove()
@@ -39,5 +39,5 @@ describe('the tarball', () => {
     }
     const problems = analysis.problems.filter((problem) => ESM_ONLY.some((kind) => problemAffectsResolutionKind(problem, kind, analysis)))
     expect(problems).toEqual([])
-  }, 60_000)
+  }, 300_000)
 })
