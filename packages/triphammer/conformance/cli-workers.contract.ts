@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { openCommandLine } from './cli.ts'
+import { forEachClient } from './client.ts'
+
+forEachClient('command line: workers', (open) => {
+  it('lists those that were heard of', async () => {
+    const { run, store, clock, ids, jobs } = await openCommandLine(open)
+    expect(await run(['workers', 'list'])).toMatchObject({ code: 0, out: 'No worker has been heard of.\n', err: '' })
+    const session = {
+      ...{ id: ids.next(), host: 'a\u001b[2J', pid: 4_711, startedAt: clock.now(), queues: ['mail', 'images'], tasks: ['send_email'] },
+      ...{ concurrency: 20, running: 3, held: 7, idle: [] },
+    }
+    await store.beat(session)
+    await clock.advance('12s')
+    expect((await run(['workers', 'list', '--json'])).json()).toEqual(await jobs.workers())
+    const { out } = await run(['workers', 'list'])
+    expect(out.replaceAll(/ {2,}/g, ' | ')).toBe(
+      `ID | HOST | PID | SEEN | RUNNING | HELD | QUEUES | TASKS\n${session.id} | a\\u001b[2J | 4711 | 12s ago | 3/20 | 7 | mail, images | send_email\n`,
+    )
+    for (const columns of [40, 80, 200]) {
+      const fitted = (await run(['workers', 'list'], { columns })).out.trimEnd().split('\n')
+      expect(fitted[1]).toContain(session.id)
+      if (columns > 40) for (const line of fitted) expect(line.length).toBeLessThanOrEqual(columns)
+    }
+  })
+})
