@@ -1,3 +1,9 @@
+/**
+ * The test kit: the memory store, a client and real runs on a clock that a test moves.
+ *
+ * @module
+ */
+
 export { type ManualClock, manualClock } from './core/manual-clock.ts'
 export type { EnqueuedMatch } from './testing/assertions.ts'
 export type { Drained, DrainOptions } from './testing/drain.ts'

@@ -79,6 +79,8 @@ export class TriphammerError extends Error {
 /**
  * Whether `error` is a {@link TriphammerError}, with `code` if one is given. Recognised by a brand and not by
  * `instanceof`, so that two copies of the library in one process understand each other. It never throws, whatever was thrown.
+ *
+ * @example if (isTriphammerError(error, 'PAYLOAD_INVALID')) return badRequest(error.message)
  */
 export function isTriphammerError(error: unknown, code?: ErrorCode): error is TriphammerError {
   try {

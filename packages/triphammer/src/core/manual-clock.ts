@@ -22,6 +22,10 @@ interface Pending extends Timer {
  * Makes a clock for tests.
  *
  * @param start milliseconds since the Unix epoch (default 2026-01-01T00:00:00Z)
+ * @example
+ * const clock = manualClock()
+ * const store = memory({ clock })
+ * await clock.advance('1h')
  */
 export function manualClock(start: number = Date.UTC(2026, 0, 1)): ManualClock {
   const pending = new Set<Pending>()

@@ -15,7 +15,11 @@ export type JobOutcome =
   | { readonly kind: 'timed_out'; readonly error?: unknown }
   | { readonly kind: 'cancelled'; readonly reason?: string }
 
-/** The run succeeded; `result`, any JSON value up to 1 MiB, is kept with the job. */
+/**
+ * The run succeeded; `result`, any JSON value up to 1 MiB, is kept with the job.
+ *
+ * @example await jobs.finish(run, completed({ rows: 3 }))
+ */
 export function completed(result?: unknown): JobOutcome {
   return result === undefined ? { kind: 'completed' } : { kind: 'completed', result }
 }

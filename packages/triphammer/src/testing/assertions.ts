@@ -7,7 +7,7 @@ import { askedPart, display } from './differences.ts'
 import { countTasks, type TestJob } from './job.ts'
 import { describeStates, type Expectation, expectationOf, type JobMatch, mismatches } from './match.ts'
 
-/** What {@link Assertions.assertEnqueued} expects beside a task and a payload. */
+/** What `assertEnqueued` expects beside a task and a payload. */
 export interface EnqueuedMatch extends JobMatch {
   /** Exactly so many jobs. Default: one or more. */
   readonly count?: number

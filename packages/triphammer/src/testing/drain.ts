@@ -27,12 +27,17 @@ export interface DrainOptions {
 
 /** How many runs came to each end. A job that was tried twice counts twice. */
 export interface Drained {
+  /** Jobs that completed. */
   readonly completed: number
   /** Attempts that failed and left the job another. */
   readonly retried: number
+  /** Runs whose handlers snoozed their jobs. */
   readonly snoozed: number
+  /** Jobs whose last attempts failed, or that were discarded. */
   readonly dead: number
+  /** Jobs whose last attempts timed out. */
   readonly timedOut: number
+  /** Jobs that were cancelled. */
   readonly cancelled: number
   /** Taken away while they ran. */
   readonly lost: number

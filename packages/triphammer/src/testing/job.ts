@@ -18,16 +18,25 @@ export type Partially<Value> = Value extends { toJSON(): unknown }
 
 /** A job in the store of a test kit, as it was at the moment of asking. */
 export interface TestJob<Payload = unknown> {
+  /** A UUID. */
   readonly id: string
+  /** The name of its task. */
   readonly task: string
+  /** Its queue. */
   readonly queue: string
+  /** Where it stands. */
   readonly state: JobState
+  /** As it is stored. */
   readonly payload: Payload
+  /** Lower runs first. */
   readonly priority: number
   /** Attempts so far. */
   readonly attempt: number
+  /** Attempts that it has, at most. */
   readonly maxAttempts: number
+  /** When it was enqueued, by the kit's clock. */
   readonly createdAt: Date
+  /** When it is due, or was. */
   readonly runAt: Date
 }
 

@@ -13,13 +13,17 @@ import type { TestJob } from './job.ts'
 export interface JobMatch {
   /** Default: `'pending'`, which covers jobs that are due later and those that wait for another attempt. `'any'`: all. */
   readonly state?: JobState | readonly JobState[] | 'any'
+  /** Its id. */
   readonly id?: string
+  /** Its queue. */
   readonly queue?: string
+  /** Its priority. */
   readonly priority?: Priority
   /** The moment at which the job falls due, exactly. */
   readonly runAt?: Instant
   /** The same, counted from the moment at which it was enqueued. */
   readonly delay?: Duration
+  /** Attempts that it has, at most. */
   readonly maxAttempts?: number
 }
 
