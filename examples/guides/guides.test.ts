@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,6 +12,13 @@ const guides = readdirSync(join(root, 'docs/guides')).map((file) => file.replace
 function blocksOf(guide: string, language: string): string[] {
   const text = readFileSync(join(root, 'docs/guides', `${guide}.md`), 'utf8')
   return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].filter(([, found]) => found === language).map(([, , block]) => block!)
+}
+
+// What a guide may show: its example, and the files of a folder of its name, if there is one.
+function sourcesOf(guide: string): string[] {
+  const folder = join(root, 'examples', guide)
+  const more = existsSync(folder) ? readdirSync(folder).map((file) => join(folder, file)) : []
+  return [join(root, 'examples/guides', `${guide}.ts`), ...more].map((file) => readFileSync(file, 'utf8'))
 }
 
 async function outputOf(guide: string): Promise<string> {
@@ -28,10 +35,15 @@ async function outputOf(guide: string): Promise<string> {
 
 describe.each(guides)('the guide %s', (guide) => {
   it('shows what its example says', () => {
-    const example = readFileSync(join(root, 'examples/guides', `${guide}.ts`), 'utf8')
+    const sources = sourcesOf(guide)
     const shown = blocksOf(guide, 'ts')
     expect(shown.length).toBeGreaterThan(0)
-    for (const block of shown) expect(example).toContain(block)
+    for (const block of shown) {
+      expect(
+        sources.some((source) => source.includes(block)),
+        block,
+      ).toBe(true)
+    }
   })
 
   it('tells what its example prints', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createClient, defineTask, type Gate, type Plugin, type Task } from '../../src/index.ts'
 import { createTestKit } from '../../src/testing.ts'
 import { createWorker, handle } from '../../src/worker.ts'
@@ -134,6 +134,18 @@ describe('a kit', () => {
     expect(await record(0)).toEqual(first)
     expect(await record(1)).not.toEqual(first)
     expect(await record(1)).toEqual(await record(1))
+  })
+
+  it('works under fake timers that leave setImmediate alone', async () => {
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'setInterval'] })
+    try {
+      const t = createTestKit({ handlers: [handle(work, () => {})] })
+      await t.jobs.enqueue(work, 1, { delay: '1h' })
+      expect(await t.drain({ scheduled: true })).toMatchObject({ completed: 1 })
+      expect((await t.perform(work)).outcome).toBe('completed')
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('serves more clients and workers on its store and clock', async () => {
