@@ -34,8 +34,9 @@ export function createLines({ world, json, verbose }: LinesOptions): Lines {
   const log =
     (level: keyof Logger) =>
     (given: object, message: string): void => {
-      const fields = Object.entries(given).map(([name, value]) => [name, plain(value)] as const)
-      const text = [level.padEnd(5), printable(message), ...fields.map(([name, value]) => `${printable(name)}=${shown(value)}`)].join(' ')
+      const fields = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, plain(value)] as const]))
+      const told = fields.map(([name, value]) => `${printable(name)}=${shown(value)}`).join(' ')
+      const text = `${level.padEnd(5)} ${printable(message)}${told === '' ? '' : `  ${told}`}`
       world.err(line({ level, message }, Object.fromEntries(fields), verbose ? [text, ...stacksOf(fields)].join('\n') : text))
     }
   return {
