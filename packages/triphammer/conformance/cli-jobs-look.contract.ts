@@ -113,12 +113,12 @@ forEachClient('command line: jobs, looked at', (open) => {
         .slice(id.length)
         .replaceAll(/ {2,}/g, ' | ')
     expect(lines[0]!.replaceAll(/ {2,}/g, ' | ')).toBe('ID | TASK | QUEUE | STATE | WHEN | ATTEMPT | ERROR OR PAYLOAD')
-    expect(line(ids.pending)).toBe(' | send_email | default | pending | in 58m | 0/25 | "pending"')
-    expect(line(ids.running)).toBe(' | send_email | default | running | cancelling 1m | 1/25 | "running"')
-    expect(line(ids.completed)).toBe(' | send_email | default | completed | 1m ago | 1/25 | "completed"')
-    expect(line(ids.dead)).toBe(' | send_email | default | dead | 1m ago | 1/25 | TypeError: no such address')
-    expect(line(retrying)).toBe(' | send_email | q | pending | retry in 58m | 1/25 | Error: try again')
-    expect(line(waiting)).toBe(' | send_email | default | pending | due 1m ago | 0/25 | {"to":"ada"}')
+    expect(line(ids.pending)).toBe(' | send_email | default | pending | in 59m | 0/25 | "pending"')
+    expect(line(ids.running)).toBe(' | send_email | default | running | cancelling 90s | 1/25 | "running"')
+    expect(line(ids.completed)).toBe(' | send_email | default | completed | 90s ago | 1/25 | "completed"')
+    expect(line(ids.dead)).toBe(' | send_email | default | dead | 90s ago | 1/25 | TypeError: no such address')
+    expect(line(retrying)).toBe(' | send_email | q | pending | retry in 59m | 1/25 | Error: try again')
+    expect(line(waiting)).toBe(' | send_email | default | pending | due 90s ago | 0/25 | {"to":"ada"}')
   })
 
   it('list is fitted to the terminal: ids stay whole', async () => {

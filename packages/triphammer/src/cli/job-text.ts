@@ -33,7 +33,7 @@ function when(job: Job, now: number): string {
   if (state === 'running') return `${cancelRequested ? 'cancelling' : 'for'} ${age(now - Number(startedAt ?? runAt))}`
   if (state !== 'pending') return `${age(now - Number(endedAt))} ago`
   if (waitsFor === 'worker') return `due ${age(now - Number(runAt))} ago`
-  return `${waitsFor === 'retry' ? 'retry in' : 'in'} ${age(untilFull(Number(runAt) - now))}`
+  return `${waitsFor === 'retry' ? 'retry in' : 'in'} ${age(Number(runAt) - now)}`
 }
 
 // Five minutes that have just begun are five minutes.

@@ -20,8 +20,11 @@ export function length(ms: number): string {
   return `${Math.floor(ms / size)}${name}${rest > 0 && smallerName !== '' ? ` ${rest}${smallerName}` : ''}`
 }
 
-/** How long something has lasted, in its largest unit, for columns: `3d`, `59m`, `0s`. What lies ahead by a clock of another machine is `0s`. */
+/**
+ * About how long, for columns: `3d`, `59m`, `90s`, `0s`; rounded in the largest unit of which there are two. Less than nothing, by a
+ * clock of another machine, is `0s`.
+ */
 export function age(ms: number): string {
-  const [size, name] = UNITS.find(([unit]) => ms >= unit) ?? UNITS.at(-1)!
-  return `${Math.max(0, Math.floor(ms / size))}${name}`
+  const [size, name] = UNITS.find(([unit]) => ms >= 2 * unit) ?? UNITS.at(-1)!
+  return `${Math.max(0, Math.round(ms / size))}${name}`
 }

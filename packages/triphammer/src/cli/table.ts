@@ -48,17 +48,19 @@ function fitInto(room: number, filled: readonly Filled[]): readonly Filled[] {
   // What is longer than the whole line is not measured to its end.
   const all = filled.map((column) => narrowed(column, column.cut ? Math.max(room, column.cut.least) : Number.POSITIVE_INFINITY))
   const columns = withoutSpare(room, all)
-  let excess = total(columns.map(({ width }) => width)) - room
-  // From the right: what stands first matters most.
-  return columns
-    .toReversed()
-    .map((column) => {
-      const { cut, width } = column
-      const taken = cut ? Math.max(0, Math.min(excess, width - cut.least)) : 0
-      excess -= taken
-      return taken === 0 ? column : narrowed(column, width - taken)
-    })
-    .toReversed()
+  const widths = sharedWidths(columns, total(columns.map(({ width }) => width)) - room)
+  return columns.map((column, n) => (widths[n] === column.width ? column : narrowed(column, widths[n]!)))
+}
+
+// What is too much is taken from the widest columns, so that none is cut while another is far wider.
+function sharedWidths(columns: readonly Measured[], excess: number): readonly number[] {
+  const widths = columns.map(({ width }) => width)
+  for (let left = excess; left > 0; left--) {
+    const widest = columns.reduce((best, { cut }, n) => (cut && widths[n]! > cut.least && widths[n]! >= (widths[best] ?? 0) ? n : best), -1)
+    if (widest < 0) break
+    widths[widest]!--
+  }
+  return widths
 }
 
 interface Measured extends Filled {

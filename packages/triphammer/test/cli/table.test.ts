@@ -33,16 +33,16 @@ describe('a table', () => {
     expect(table(ROWS, COLUMNS, 200)).toBe(table(ROWS, COLUMNS))
   })
 
-  it('is cut from the right where the terminal is narrow, and loses what is spare before a name is cut beyond what is fair', () => {
+  it('is cut where it is widest if the terminal is narrow, and loses what is spare before a name is cut beyond what is fair', () => {
     expect(table(ROWS, COLUMNS, 34).split('\n')).toEqual([
-      'ID   NAME              N  NOTE',
-      'a1   short             7  of no i…',
-      'b22  a longer name  1234',
+      'ID   NAME            N  NOTE',
+      'a1   short           7  of no imp…',
+      'b22  a longer n…  1234',
     ])
     expect(table(ROWS, COLUMNS, 30).split('\n')).toEqual([
-      'ID   NAME            N  NOTE',
-      'a1   short           7  of no…',
-      'b22  a longer n…  1234',
+      'ID   NAME          N  NOTE',
+      'a1   short         7  of no i…',
+      'b22  a longer…  1234',
     ])
     expect(table(ROWS, COLUMNS, 22).split('\n')).toEqual(['ID   NAME            N', 'a1   short           7', 'b22  a longer n…  1234'])
     expect(table(ROWS, COLUMNS, 14).split('\n')).toEqual(['ID   NAME', 'a1   short', 'b22  a longer…'])
