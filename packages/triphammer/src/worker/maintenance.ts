@@ -1,5 +1,6 @@
 import { expiredOutcome, type Settler } from '../extend/settle.ts'
 import type { Run, SessionId } from '../store/types.ts'
+import type { ClockWatch } from './clock-watch.ts'
 import type { WorkerConfig } from './options.ts'
 import { isAway, isFatal, type Outage } from './outage.ts'
 
@@ -14,27 +15,33 @@ export interface Maintenance {
   clean(): Promise<void>
 }
 
+/** What {@link Maintenance} works with. */
+export interface MaintenanceOptions {
+  readonly config: WorkerConfig
+  readonly settler: Settler
+  readonly session: SessionId
+  readonly outage: Outage
+  readonly watch: ClockWatch
+  /** Ends a pass after the step that it is at, however much is left: others will do it. */
+  readonly signal: AbortSignal
+}
+
 const RECLAIM_SLICE = 100
 const CLEAN_SLICE = 1_000
 /** So often in a row a pass is put off: four passes are about a lease. */
 const PUT_OFF_MAX = 4
 
 /** Makes {@link Maintenance}. */
-export function createMaintenance(options: {
-  readonly config: WorkerConfig
-  readonly settler: Settler
-  readonly session: SessionId
-  readonly outage: Outage
-}): Maintenance {
-  const { config, settler, session, outage } = options
-  const { store, log, leaseMs, handlers, policy } = config
+export function createMaintenance({ config, settler, session, outage, watch, signal }: MaintenanceOptions): Maintenance {
+  const { store, log, clock, leaseMs, handlers, policy } = config
   const attemptsOf = ({ task, maxAttempts }: Run): number =>
     handlers.has(task) ? Math.min(maxAttempts, policy.maxAttempts ?? maxAttempts) : maxAttempts
   let putOff = 0
-  // When the store has been away the leases of live workers may have run out too. Before theirs are taken they are given
-  // half a lease to extend them, but a store that fails now and then keeps no crashed job for ever.
+  // When the store has been away, or the clock has jumped, the leases of live workers may have run out too. Before theirs are
+  // taken they are given half a lease to extend them, but a store that fails now and then keeps no crashed job for ever.
   const isTooSoon = (): boolean => {
-    putOff = outage.quietMs() < leaseMs / 2 && putOff < PUT_OFF_MAX ? putOff + 1 : 0
+    const quietMs = Math.min(outage.quietMs(), clock.monotonic() - watch.jumpedAt())
+    putOff = quietMs < leaseMs / 2 && putOff < PUT_OFF_MAX ? putOff + 1 : 0
     return putOff > 0
   }
   // An outcome that the store refuses must not keep the other jobs: each is then written by itself.
@@ -51,15 +58,14 @@ export function createMaintenance(options: {
   return {
     async reclaim() {
       if (isTooSoon()) return
-      for (;;) {
+      for (let more = true; more && !signal.aborted; ) {
         const runs = await store.reclaim({ session, limit: RECLAIM_SLICE, leaseMs })
-        if (runs.length === 0) return
-        await end(runs)
-        if (runs.length < RECLAIM_SLICE) return
+        if (runs.length > 0) await end(runs)
+        more = runs.length === RECLAIM_SLICE
       }
     },
     async clean() {
-      while ((await store.maintain({ session, limit: CLEAN_SLICE })).more);
+      for (let more = true; more && !signal.aborted; ) ({ more } = await store.maintain({ session, limit: CLEAN_SLICE }))
     },
   }
 }

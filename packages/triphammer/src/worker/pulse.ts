@@ -57,6 +57,7 @@ export function createPulse(options: {
     }
   }
   const beat = async (): Promise<void> => {
+    await keeper.renewAfterJump()
     await keeper.writeProgress()
     const answer = await config.store.beat(info())
     for (const loop of loops) {

@@ -4,6 +4,7 @@ import type { Enqueuer } from '../extend/enqueuer.ts'
 import { combineGates } from '../extend/gate.ts'
 import type { Hooks } from '../extend/plugin.ts'
 import type { Settler } from '../extend/settle.ts'
+import { createClockWatch } from './clock-watch.ts'
 import { type EveryOptions, every } from './every.ts'
 import { createExecutor } from './executor.ts'
 import { createLeaseKeeper } from './lease-keeper.ts'
@@ -30,6 +31,8 @@ export interface Session {
   idle(): Promise<void>
   /** Stops; the second call hurries the first. Resolves when the session has ended. */
   stop(graceMs: number): Promise<void>
+  /** Somebody has called `stop`, or an error has. */
+  readonly stopping: boolean
   /** Resolves when the session has ended, rejects if an error ended it. */
   readonly ended: Promise<void>
   counts(): { readonly held: number; readonly running: number; readonly started: number }
@@ -82,10 +85,11 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
   const loops = config.queues.map((queue) =>
     createQueueLoop({ config, queue, session: id, executor, settler, gate, events, outage, changed, onStart: () => started++ }),
   )
-  const keeper = createLeaseKeeper({ store, clock, leaseMs: config.leaseMs, loops })
+  const watch = createClockWatch(clock, config.leaseMs)
+  const keeper = createLeaseKeeper({ store, clock, leaseMs: config.leaseMs, loops, watch })
   const beating = outage.caller()
   const pulse = createPulse({ config, session: id, startedAt: clock.now(), loops, keeper, caller: beating })
-  const maintenance = createMaintenance({ config, settler, session: id, outage })
+  const maintenance = createMaintenance({ config, settler, session: id, outage, watch, signal: ending.signal })
 
   const jittered = (ms: number): number => ms * (0.75 + ids.random() / 2)
   const serve = (): Promise<unknown> => {
@@ -190,6 +194,9 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
       })
       changed()
       return stopping
+    },
+    get stopping() {
+      return stopping !== undefined
     },
     ended: whenEnded.promise,
     counts: () => {

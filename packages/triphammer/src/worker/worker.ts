@@ -126,7 +126,8 @@ export function createWorker(options: WorkerOptions): Worker {
       const own = await begin()
       await own.idle()
       const { started } = own.counts()
-      await own.stop(config.graceMs)
+      // Who has stopped it meanwhile has said how long its handlers may take: a second stop would cut that short.
+      if (!own.stopping) await own.stop(config.graceMs)
       await own.ended
       return { started }
     },

@@ -13,7 +13,7 @@ type StoredInfo = Omit<SessionInfo, 'id' | 'leaving'>
 export function readBeat(db: SqliteConnection, now: number, { id, queues }: SessionInfo): Beat {
   const own = db.get('select changes from triphammer_sessions where id = ?', [id])
   const paused = new Set(db.all('select name from triphammer_queues where paused_since is not null').map((row) => text(row, 'name')))
-  const others = db.all('select info from triphammer_sessions where seen_at >= ? and id <> ?', [now - DEFAULTS.sessionLiveMs, id])
+  const others = db.all('select info from triphammer_sessions where abs(? - seen_at) <= ? and id <> ?', [now, DEFAULTS.sessionLiveMs, id])
   const wanted = new Set(others.flatMap((row) => json<StoredInfo>(row, 'info').idle))
   return {
     changes: own ? number(own, 'changes') : 0,
@@ -45,16 +45,17 @@ export function writeBeat({ db, now }: Write, session: SessionInfo): void {
   )
 }
 
-/** Forgets who was not heard of for five minutes. Answers nothing: a session is no job. */
+/** Forgets who was not heard of for five minutes, or in a future that a clock which was set back has left behind. Answers nothing: a session is no job. */
 export function forgetSessions({ db, now }: Write): void {
-  const before = now - DEFAULTS.sessionForgetMs
-  db.run('update triphammer_sessions set seen_at = null, info = null where seen_at < ?', [before])
-  db.run('delete from triphammer_sessions where seen_at is null and changed_at < ?', [before])
+  const aged = [now, DEFAULTS.sessionForgetMs]
+  db.run('update triphammer_sessions set seen_at = null, info = null where abs(? - seen_at) > ?', aged)
+  db.run('delete from triphammer_sessions where seen_at is null and abs(? - changed_at) > ?', aged)
 }
 
 /** Whether there is a session to forget. */
 export function hasDeadSessions(db: SqliteConnection, now: number): boolean {
-  return db.get('select 1 from triphammer_sessions where coalesce(seen_at, changed_at) < ?', [now - DEFAULTS.sessionForgetMs]) !== undefined
+  const aged = [now, DEFAULTS.sessionForgetMs]
+  return db.get('select 1 from triphammer_sessions where abs(? - coalesce(seen_at, changed_at)) > ?', aged) !== undefined
 }
 
 /** The sessions that have been heard of. */
