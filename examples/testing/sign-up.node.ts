@@ -5,7 +5,7 @@ import { createHandlers, sendWelcome, signUp } from './sign-up.ts'
 
 const ada = { email: 'ada@example.org', name: 'Ada' }
 
-test('signing up sends a welcome', async () => {
+void test('signing up sends a welcome', async () => {
   const sent: string[] = []
   const t = createTestKit({ handlers: createHandlers(async (to, text) => void sent.push(`${to}: ${text}`)) })
   await signUp(ada, t.jobs)
@@ -14,7 +14,7 @@ test('signing up sends a welcome', async () => {
   assert.deepEqual(sent, ['ada@example.org: Welcome, Ada!'])
 })
 
-test('a welcome is tried three times', async () => {
+void test('a welcome is tried three times', async () => {
   const t = createTestKit({ handlers: createHandlers(() => Promise.reject(new Error('no mail today'))) })
   await signUp(ada, t.jobs)
   const { retried, dead } = await t.drain({ scheduled: true })

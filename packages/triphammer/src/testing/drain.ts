@@ -73,7 +73,7 @@ export function createDrain(parts: DrainParts) {
     try {
       for (;;) {
         await drainDue(parts, { pending, limit, tally, ran, started: release })
-        const next = Math.min(...pending().map(({ runAt }) => (runAt > clock.now() ? runAt : Infinity)))
+        const next = nextAfter(clock.now(), pending())
         if (until === undefined || next > until || next === Infinity) break
         await clock.advance(next - clock.now())
       }
@@ -159,6 +159,11 @@ function count({ requeued, dead, cancelled }: Reclaimed, tally: Tally): void {
   tally.retried += requeued.length
   tally.dead += dead.length
   tally.cancelled += cancelled.length
+}
+
+// Infinity: never.
+function nextAfter(now: number, jobs: readonly StoredJob[]): number {
+  return jobs.reduce((next, { runAt }) => (runAt > now && runAt < next ? runAt : next), Infinity)
 }
 
 // As a claim has it.

@@ -41,7 +41,7 @@ interface Fact {
   read(job: TestJob): unknown
 }
 
-export const MATCH_KEYS = ['state', 'id', 'queue', 'priority', 'runAt', 'delay', 'maxAttempts'] as const
+const MATCH_KEYS = ['state', 'id', 'queue', 'priority', 'runAt', 'delay', 'maxAttempts'] as const
 
 /**
  * Checks what is expected of a job.
