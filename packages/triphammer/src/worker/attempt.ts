@@ -109,7 +109,14 @@ export class Attempt implements ActiveRun {
     if (this.settled) return
     this.settled = true
     this.#timer?.cancel()
-    // What a commit has written stands, whatever the attempt comes to afterwards.
+    // Whether the job is completed is known when a commit that is being written has ended.
+    const landing = this.#commit?.landing
+    if (landing) void landing.then(() => this.#end(end))
+    else this.#end(end)
+  }
+
+  // What a commit has written stands, whatever the attempt comes to afterwards.
+  #end(end: AttemptEnd): void {
     const recorded = this.#commit?.recorded
     this.#options.ended(this, recorded ? { outcome: recorded, recorded: true } : end)
   }

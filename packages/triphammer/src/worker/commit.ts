@@ -12,6 +12,8 @@ import { isAway } from './outage.ts'
 export interface Commit {
   /** What a commit with a function has written; of a handler's own transaction only `confirmed` can tell. */
   readonly recorded: OutcomeKind | undefined
+  /** While a commit with a function is being written: resolves when that has come to an end, well or not. */
+  readonly landing: Promise<void> | undefined
   readonly commit: HandlerContext<unknown>['commit']
   /**
    * The outcome with which a commit has completed the job, if one has. Asked once the handler has ended.
@@ -42,6 +44,8 @@ export function createCommit({ store, settler, enqueuer, clock, attempt }: Commi
   const { run } = attempt
   let state: 'none' | 'own' | 'foreign' = 'none'
   let written: OutcomeKind | undefined
+  let transaction: Promise<void> | undefined
+  let isLanding = false
 
   const complete = async (result: unknown, tx: StoreTx): Promise<OutcomeKind> => {
     if (attempt.settled) throw lost()
@@ -56,7 +60,7 @@ export function createCommit({ store, settler, enqueuer, clock, attempt }: Commi
   const lost = (): TriphammerError =>
     new TriphammerError('LEASE_LOST', `the run of job ${run.id} is not this worker's any more; nothing was committed`)
 
-  const inOwn = async <Result>(work: (tx: CommitTx) => Result | Promise<Result>): Promise<Result> => {
+  const transact = async <Result>(work: (tx: CommitTx) => Result | Promise<Result>): Promise<Result> => {
     let kind: OutcomeKind | undefined
     const value = await store.transaction(async (tx) => {
       const result = await work({
@@ -64,12 +68,25 @@ export function createCommit({ store, settler, enqueuer, clock, attempt }: Commi
         enqueue: async (task, ...[payload, options]) =>
           (await enqueuer.enqueue([{ task, payload, options: options ?? NO_OPTIONS }], tx))[0]!,
       })
+      isLanding = true
       kind = await complete(result, tx)
       return result
     })
     state = 'own'
     written = kind
     return value
+  }
+  const inOwn = async <Result>(work: (tx: CommitTx) => Result | Promise<Result>): Promise<Result> => {
+    const transacting = transact(work)
+    transaction = transacting.then(
+      () => {},
+      () => {},
+    )
+    try {
+      return await transacting
+    } finally {
+      isLanding = false
+    }
   }
   const inForeign = async (tx: StoreTx, result: unknown): Promise<void> => {
     written = await complete(result, tx)
@@ -101,6 +118,9 @@ export function createCommit({ store, settler, enqueuer, clock, attempt }: Commi
   return {
     get recorded() {
       return state === 'own' ? written : undefined
+    },
+    get landing() {
+      return isLanding ? transaction : undefined
     },
     commit: (async (work: object | ((tx: CommitTx) => unknown), result?: unknown) => {
       if (state !== 'none') throw new TriphammerError('WORKER_STATE', `job ${run.id} has been committed already; commit once per run`)

@@ -73,6 +73,9 @@ export interface QueueLoopOptions {
 /** A store that says a job is due and yet gives none is not asked again at once, nor is a gate that lets nothing through. */
 const SHORTEST_WAIT_MS = 5
 
+/** The longest wait between two tries of a worker that stops. */
+const STOPPING_WAIT_MS = 500
+
 /** Makes a {@link QueueLoop}. */
 export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   const { config, queue, session, executor, settler, gate, events, outage, onStart, changed } = options
@@ -80,6 +83,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
   const tasks = [...config.handlers.keys()]
   const bell = createBell(clock)
   const abandoned = new AbortController()
+  const stopped = new AbortController()
   const outbox = createOutbox()
   const claims = new Map<string, Claim>()
   const running = new Set<Claim>()
@@ -264,10 +268,13 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
       const refusal = batch.length > 0 && !isAway(error) && !isFatal(error)
       if (refusal) refused(batch, error)
       else outbox.putBack(batch)
-      await sleep(clock, refusal ? outage.wait(tries) : exchanging.failed(error, tries), abandoned.signal)
+      await backOff(refusal ? outage.wait(tries) : exchanging.failed(error, tries))
       return tries + 1
     }
   }
+  // A worker that stops has little time left to hand its outcomes in: a store that comes back meanwhile is not missed.
+  const backOff = (ms: number): Promise<void> =>
+    stopping ? sleep(clock, Math.min(ms, STOPPING_WAIT_MS), abandoned.signal) : sleep(clock, ms, stopped.signal)
   // A look that is due and was not taken (the queue is paused, a gate is shut, everything is in hand) is not for time to bring.
   const waitMs = (retryInMs: number | undefined, now: number): number => {
     const untilLook = foundNothing && lookAt > now ? lookAt - now : config.pollMs
@@ -317,6 +324,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     },
     stop() {
       stopping = true
+      stopped.abort()
       giveBack(held.drain())
       bell.ring()
     },
