@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { createPlace, plain, until, work } from './processes.ts'
+import { createPlace, plain, TIME, until, work } from './processes.ts'
 
 const JOBS = 200
 
-it('[I8] [I10] workers that are killed in the middle of their jobs: others end them all, each with its effects once', async () => {
+it('[I8] [I10] workers that are killed in the middle of their jobs: others end them all, each with its effects once', TIME, async () => {
   const { jobs, db, worker, effects, finishes } = await createPlace()
   const results = await jobs.enqueueMany(work, Array.from({ length: JOBS }))
   for (let killed = 0; killed < 4; killed++) {
@@ -26,7 +26,7 @@ it('[I8] [I10] workers that are killed in the middle of their jobs: others end t
   }
 })
 
-it('[I8] a job whose workers are killed each time ends dead when its attempts are used up', async () => {
+it('[I8] a job whose workers are killed each time ends dead when its attempts are used up', TIME, async () => {
   const { jobs, worker } = await createPlace()
   const { id } = await jobs.enqueue(work, undefined, { maxAttempts: 2 })
   for (let attempt = 1; attempt <= 2; attempt++) {
@@ -41,7 +41,7 @@ it('[I8] a job whose workers are killed each time ends dead when its attempts ar
   expect(last.count('started')).toBe(0)
 })
 
-it('[I3] [I8] the jobs of a worker that is killed are done within two leases, each finished once', async () => {
+it('[I3] [I8] the jobs of a worker that is killed are done within two leases, each finished once', TIME, async () => {
   const LEASE_MS = 6_000
   const options = { lease: LEASE_MS }
   const { jobs, db, worker, effects, finishes } = await createPlace()
@@ -65,7 +65,7 @@ it('[I3] [I8] the jobs of a worker that is killed are done within two leases, ea
   expect(effects()).toEqual(works.sort())
   expect(db.prepare('select distinct pid from effects').all()).toMatchObject([{ pid: survivor.child.pid }])
   expect(finishes()).toEqual([...works, ...plains].sort())
+  expect(await survivor.end()).toBe(0)
   expect(survivor.lines.flatMap(({ what, id }) => (what === 'completed' ? [id] : [])).sort()).toEqual([...works, ...plains].sort())
   expect(victim.count('completed')).toBe(0)
-  expect(await survivor.end()).toBe(0)
 })

@@ -15,6 +15,9 @@ export const work = defineTask('work')
 /** Completes its job by returning. */
 export const plain = defineTask('plain')
 
+/** Time for tests with processes, on a busy machine. */
+export const TIME: { readonly timeout: number } = { timeout: 120_000 }
+
 /** What a worker process has printed. */
 export interface Line {
   readonly what: 'up' | 'started' | 'completed' | 'aborted' | 'refused' | 'lost' | 'unavailable' | 'available' | 'unhandled' | 'warning'
@@ -34,7 +37,7 @@ export interface WorkerProcess {
   readonly child: ChildProcess
   readonly lines: readonly Line[]
   count(what: Line['what']): number
-  /** Asks it to end, and resolves with its exit code. */
+  /** Asks it to end, and resolves with its exit code when all its lines have been read. */
   end(): Promise<number | null>
 }
 
@@ -79,7 +82,8 @@ export function startWorker(file: string, mode: 'works' | 'waits', options: Proc
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], ...identity })
   afterwards(() => child.kill('SIGKILL'))
   const lines: Line[] = []
-  createInterface({ input: child.stdout }).on('line', (line) => void lines.push(JSON.parse(line) as Line))
+  const output = createInterface({ input: child.stdout }).on('line', (line) => void lines.push(JSON.parse(line) as Line))
+  const isRead = once(output, 'close')
   return {
     child,
     lines,
@@ -88,13 +92,14 @@ export function startWorker(file: string, mode: 'works' | 'waits', options: Proc
       const closed = once(child, 'close')
       child.kill('SIGTERM')
       const [code] = (await closed) as [number | null]
+      await isRead
       return code
     },
   }
 }
 
 /** Waits for what other processes do. */
-export async function until(condition: () => unknown, timeout = 25_000): Promise<void> {
+export async function until(condition: () => unknown, timeout = 60_000): Promise<void> {
   await vi.waitFor(
     async () => {
       if (!(await condition())) throw new Error(`not yet: ${String(condition)}`)

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { afterwards, freshFile, runChild, storeOn } from '../sqlite/place.ts'
-import { createPlace, type Identity, plain, startWorker, until } from './processes.ts'
+import { createPlace, type Identity, plain, startWorker, TIME, until } from './processes.ts'
 
 // Root may write anything, so nobody is asked.
 const NOBODY: Identity & { uid: number; gid: number } = { uid: 65_534, gid: 65_534 }
@@ -27,7 +27,7 @@ async function lookAndEnqueue(file: string): Promise<Record<string, unknown>> {
   return JSON.parse(await runChild(LOOK_AND_ENQUEUE, [file], identity ? { identity } : {}).ended) as Record<string, unknown>
 }
 
-it('a file and a folder that may only be read: looking works, writing says why, a worker waits until it may', async () => {
+it('a file and a folder that may only be read: looking works, writing says why, a worker waits until it may', TIME, async () => {
   const { file, jobs, worker, finishes } = await createPlace()
   const folder = dirname(file)
   const ids = (await jobs.enqueueMany(plain, Array.from({ length: 5 }))).map(({ id }) => id)
@@ -52,7 +52,7 @@ it('a file and a folder that may only be read: looking works, writing says why, 
   expect(await lookAndEnqueue(file)).toMatchObject({ enqueued: [{ status: 'inserted' }] })
 })
 
-it('a folder that may only be read and has no file yet: everyone says so, and a worker begins when it may', async () => {
+it('a folder that may only be read and has no file yet: everyone says so, and a worker begins when it may', TIME, async () => {
   const file = freshFile()
   const folder = dirname(file)
   afterwards(() => permit(folder, 'write'))
@@ -76,7 +76,7 @@ it('a folder that may only be read and has no file yet: everyone says so, and a 
   expect(await one.end()).toBe(0)
 })
 
-it('a folder that may not be looked into any more: whoever has the file open works on', async () => {
+it('a folder that may not be looked into any more: whoever has the file open works on', TIME, async () => {
   const { file, jobs, worker, finishes } = await createPlace()
   const folder = dirname(file)
   permit(folder, 'write')

@@ -8,7 +8,7 @@ import { createIds } from '../../src/core/ids.ts'
 import type { SqliteOptions } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
 import { freshFile, ids, runChild, storeOn, userDb } from '../sqlite/place.ts'
-import { createPlace, until, work } from './processes.ts'
+import { createPlace, TIME, until, work } from './processes.ts'
 
 const ENDINGS = ['', '-wal', '-shm']
 
@@ -184,7 +184,7 @@ describe('a file that another takes the place of', () => {
     expect(await store.enqueue([newJob(ids)])).toMatchObject([{ status: 'inserted' }])
   })
 
-  it('while its log was left behind: no other process can use it until the store has let go, and then it is whole', async () => {
+  it('while its log was left behind: no other process can use it until the store has let go, and then it is whole', TIME, async () => {
     const { file, store } = await opened(50)
     rmSync(file)
     const ENQUEUE = `
@@ -199,7 +199,7 @@ describe('a file that another takes the place of', () => {
         collectGarbage() // libsql holds a connection that was closed until its statements have been collected
         expect(await runChild(ENQUEUE, [file]).ended).toBe('inserted\n')
       },
-      { timeout: 20_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     )
     expect(await count(store)).toBe(1)
     expect(userDb(file).prepare('pragma integrity_check').all()).toMatchObject([{ integrity_check: 'ok' }])
@@ -218,7 +218,7 @@ describe('a worker whose file is removed', () => {
   it.each([
     ['with its log', remove],
     ['with its folder', (file: string) => rmSync(dirname(file), { recursive: true })],
-  ])('[I1] %s: it says so once, waits for a file, and works on the new one; what it had in hand is lost', async (_, removeIt) => {
+  ])('[I1] %s: it says so once, waits for a file, and works on the new one; what it had in hand is lost', TIME, async (_, removeIt) => {
     const { file, jobs, worker } = await createPlace()
     const one = worker('waits')
     const old = (await jobs.enqueueMany(work, [undefined, undefined])).map(({ id }) => id)

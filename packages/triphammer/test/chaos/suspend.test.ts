@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { createPlace, until, work } from './processes.ts'
+import { createPlace, TIME, until, work } from './processes.ts'
 
 const JOBS = 5
 
-it('[I1] [I3] a worker that is suspended for longer than its lease learns that it lost all, and writes nothing', async () => {
+it('[I1] [I3] a worker that is suspended for longer than its lease learns that it lost all, and writes nothing', TIME, async () => {
   const { jobs, db, worker } = await createPlace()
   const sleeper = worker('waits')
   const results = await jobs.enqueueMany(work, Array.from({ length: JOBS }))
@@ -34,7 +34,7 @@ it('[I1] [I3] a worker that is suspended for longer than its lease learns that i
   expect(await jobs.workers()).toEqual([])
 })
 
-it('[I3] a worker that is suspended while nobody else is there takes its jobs up again and runs each once', async () => {
+it('[I3] a worker that is suspended while nobody else is there takes its jobs up again and runs each once', TIME, async () => {
   const { jobs, db, worker } = await createPlace()
   const sleeper = worker('waits')
   await jobs.enqueueMany(work, Array.from({ length: JOBS }))
@@ -52,7 +52,7 @@ it('[I3] a worker that is suspended while nobody else is there takes its jobs up
   expect(await sleeper.end()).toBe(0)
 })
 
-it('[I1] [I10] what a suspended worker says late does not touch the run that another has begun', async () => {
+it('[I1] [I10] what a suspended worker says late does not touch the run that another has begun', TIME, async () => {
   const { jobs, db, worker } = await createPlace()
   const sleeper = worker('waits')
   const { id } = await jobs.enqueue(work, undefined)
