@@ -29,7 +29,7 @@ describe('the package', () => {
   })
 
   it('is what npm packs in the checkout, which it leaves as it was', () => {
-    expect(tarball.shasum).toBe(published.shasum)
+    expect(tarball.files).toEqual(published.files) // not the checksum: the same files are not always compressed to the same bytes
     expect(['README.md', 'LICENSE'].filter((file) => existsSync(join(ROOT, PACKAGE, file)))).toEqual([])
   })
 

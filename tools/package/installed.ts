@@ -8,11 +8,10 @@ import { PACKAGE, productionTree, ROOT } from './dependencies.ts'
 /** What npm tells of a tarball that it packed. */
 export interface Packed {
   readonly filename: string
-  readonly shasum: string
   /** Bytes of the tarball, and of what is in it. */
   readonly size: number
   readonly unpackedSize: number
-  readonly files: readonly { readonly path: string }[]
+  readonly files: readonly { readonly path: string; readonly size: number; readonly mode: number }[]
 }
 
 /** What matters here of the published package.json. */
