@@ -13,9 +13,11 @@ export function addQueues(program: Command, commandLine: CommandLine): void {
     name: 'list',
     summary: 'all queues with their live jobs, and which are paused',
     examples: ['triphammer queues list', 'triphammer queues list --json'],
-    async run({ open, print }) {
+    async run({ open, print, world }) {
       const found = await open('look').queues()
-      print(found, () => (found.length === 0 ? 'There are no queues: no job is live and nothing is paused.' : queueTable(found)))
+      print(found, () =>
+        found.length === 0 ? 'There are no queues: no job is live and nothing is paused.' : queueTable(found, world.columns),
+      )
       return undefined
     },
   })
@@ -43,13 +45,17 @@ export function addQueues(program: Command, commandLine: CommandLine): void {
   })
 }
 
-function queueTable(queues: readonly QueueInfo[]): string {
-  return table(queues, [
-    { title: 'queue', of: ({ name }) => name },
-    { title: 'pending', align: 'right', of: ({ pending }) => pending },
-    { title: 'running', align: 'right', of: ({ running }) => running },
-    { title: 'paused', of: ({ paused }) => paused && `since ${moment(paused.since)}` },
-    { title: 'by', of: ({ paused }) => paused?.by },
-    { title: 'reason', of: ({ paused }) => paused?.reason },
-  ])
+function queueTable(queues: readonly QueueInfo[], room: number | undefined): string {
+  return table(
+    queues,
+    [
+      { title: 'queue', cut: { least: 12, fair: 20 }, of: ({ name }) => name },
+      { title: 'pending', align: 'right', of: ({ pending }) => pending },
+      { title: 'running', align: 'right', of: ({ running }) => running },
+      { title: 'paused', of: ({ paused }) => paused && `since ${moment(paused.since)}` },
+      { title: 'by', cut: { least: 6, fair: 6 }, spare: true, of: ({ paused }) => paused?.by },
+      { title: 'reason', cut: { least: 12, fair: 12 }, spare: true, of: ({ paused }) => paused?.reason },
+    ],
+    room,
+  )
 }
