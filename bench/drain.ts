@@ -51,11 +51,8 @@ async function drainRound(side: Side, file: string, jobs: number, { processes, k
   crew.tell('stop')
   const reports = await crew.reports
   const ran = reports.map((report) => report.ran)
-  mustBe(
-    `jobs that ${ran.length} processes have run`,
-    ran.reduce((sum, one) => sum + one, 0),
-    jobs,
-  )
+  const total = ran.reduce((sum, one) => sum + one, 0)
+  mustBe(`jobs that were run, by process ${ran.join(' + ')}, in all`, total, jobs)
   await CHECK[side](file, keep ? jobs : 0)
   return { perSecond: (jobs * 1_000) / tookMs, cpuMicros: reports.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0) / jobs, ran }
 }
@@ -85,13 +82,13 @@ async function emptyAt(side: Side, file: string, { reports }: Crew<Drained>): Pr
   const ended = reports.finally(() => {
     isOver = true
   })
+  ended.catch(() => {}) // it is told by the next look, or to whoever waits for the reports
   try {
     while (single(db, LEFT[side]) !== undefined) {
       if (nowMs() > giveUpAt) throw new Error(`jobs are left after ${PATIENCE_MS / 1_000} s`)
       await wait(LOOK_EVERY_MS)
       if (isOver) await ended
     }
-    ended.catch(() => {}) // whoever waits for the reports is told
     return nowMs()
   } finally {
     db.close()
