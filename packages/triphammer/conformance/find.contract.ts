@@ -103,7 +103,7 @@ forEachStore('a filter', (open) => {
   })
 
   it('by times: after is inclusive, before exclusive', async () => {
-    const { which, t0 } = await named(await open())
+    const { which, t0, opened } = await named(await open())
     const minute = 60_000
     expect(await which({ createdAfter: t0 + 2 * minute })).toBe('cdef')
     expect(await which({ createdAfter: t0 + 2 * minute + 1 })).toBe('def')
@@ -115,6 +115,9 @@ forEachStore('a filter', (open) => {
     expect(await which({ endedAfter: t0 + 7 * minute })).toBe('b')
     expect(await which({ endedBefore: t0 + 7 * minute })).toBe('a')
     expect(await which({ endedBefore: t0 })).toBe('')
+    const { leaseUntil } = (await opened.store.admin.find({ states: ['running'] }, { limit: 1, order: 'oldest' })).jobs[0]!
+    expect(await which({ leaseBefore: leaseUntil! })).toBe('')
+    expect(await which({ leaseBefore: leaseUntil! + 1 })).toBe('c')
   })
 
   it('every condition must hold, and an empty list lets nothing through', async () => {

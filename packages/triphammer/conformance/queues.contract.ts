@@ -69,14 +69,24 @@ forEachStore('queues', (open) => {
   })
 
   it('are listed with their live jobs', async () => {
-    const { store, job, claim } = await open()
-    await store.enqueue([job(), job(), job({ queue: 'mail', delayMs: 1_000 }), job({ queue: 'done' })])
+    const { store, job, claim, clock } = await open()
+    const t0 = clock.now()
+    await store.enqueue([
+      job(),
+      job({ runAt: t0 - 5_000, priority: 5 }),
+      job({ runAt: t0 - 3_000 }),
+      job({ queue: 'mail', delayMs: 1_000 }),
+      job({ queue: 'done' }),
+    ])
     await claim({ limit: 1 })
     await store.finish([completed((await claim({ queue: 'done' }))[0]!)])
     await store.admin.setQueue('paused', { paused: {} })
     const listed = new Map((await store.admin.queues()).map((queue): [string, QueueInfo] => [queue.name, queue]))
-    expect(listed.get('default')).toEqual({ name: 'default', pending: 1, running: 1 })
+    expect(listed.get('default')).toEqual({ name: 'default', pending: 2, running: 1, waitingSince: t0 - 5_000 })
     expect(listed.get('mail')).toEqual({ name: 'mail', pending: 1, running: 0 })
+    await clock.advance(1_000)
+    expect((await store.admin.queues()).find(({ name }) => name === 'mail')?.waitingSince).toBe(t0 + 1_000)
+    expect((await store.admin.setQueue('mail', {})).waitingSince).toBe(t0 + 1_000)
     expect(listed.get('paused')).toMatchObject({ pending: 0, running: 0, paused: expect.anything() })
     expect(listed.has('done')).toBe(false)
   })

@@ -26,6 +26,7 @@ export function createClient(options: Partial<ClientOptions> = {}): Client {
 }
 
 export type { BoundClient, Client, ClientOptions, Enqueues } from './client/client.ts'
+export type { Diagnosis } from './client/doctor.ts'
 export type { JobFilterInput, Target } from './client/filter.ts'
 export type { ClaimedRun, Job } from './client/job.ts'
 export type { Changed, JobList, ListOptions, Operations, When } from './client/operate.ts'
@@ -76,5 +77,6 @@ export type { Gate, Grant } from './extend/gate.ts'
 export type { EnqueueMiddleware, RunCall, RunMiddleware } from './extend/middleware.ts'
 export type { FinishedJob, FollowUp, Plugin, PluginContext, Service } from './extend/plugin.ts'
 export type { CountKey, QueueInfo } from './store/admin.ts'
+export type { Finding } from './store/health.ts'
 export type { Migration, SchemaStatus, Store, StoreTx } from './store/store.ts'
 export type { EnqueueResult, LeaseRef, NewJob, Run, SessionRecord } from './store/types.ts'

@@ -8,5 +8,6 @@
 export type { Weights } from './core/priority.ts'
 export type * from './store/admin.ts'
 export type * from './store/facets.ts'
+export type * from './store/health.ts'
 export type * from './store/store.ts'
 export type * from './store/types.ts'

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
+import { addDoctor } from './commands/doctor.ts'
 import { addJobs } from './commands/jobs/jobs.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addQueues } from './commands/queues.ts'
@@ -66,6 +67,7 @@ function createProgram(commandLine: CommandLine, json: boolean): Command {
     .option('--config <file>', 'default: triphammer.config.{ts,mts,js,mjs,json} in the working directory')
     .option('--json', 'for programs: one JSON document on standard output, errors as JSON on standard error')
   addMigrate(program, commandLine)
+  addDoctor(program, commandLine)
   addJobs(program, commandLine)
   addQueues(program, commandLine)
   addWorkers(program, commandLine)

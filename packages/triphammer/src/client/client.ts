@@ -3,7 +3,7 @@ import { DEFAULTS } from '../core/defaults.ts'
 import { TriphammerError } from '../core/errors.ts'
 import { createIds, type Ids } from '../core/ids.ts'
 import { type Logger, parseLogger } from '../core/logger.ts'
-import { checkInteger, checkOptions } from '../core/options.ts'
+import { checkInteger, checkOptions, checkSwitch } from '../core/options.ts'
 import { type JobOutcome, type OutcomeSignal, signalledOutcome } from '../core/outcome.ts'
 import type { AnyTask, EnqueueOptions, JobSpec, PayloadArgs, Task } from '../core/task.ts'
 import { show } from '../core/text.ts'
@@ -14,6 +14,7 @@ import { installPlugins, type Plugin } from '../extend/plugin.ts'
 import { createSettler } from '../extend/settle.ts'
 import type { Migration, Store, StoreTx } from '../store/store.ts'
 import type { EnqueueResult } from '../store/types.ts'
+import { type Diagnosis, diagnose } from './doctor.ts'
 import type { ClaimedRun } from './job.ts'
 import { createOperations, type Operations } from './operate.ts'
 import { createRuns, endRun, type Runs } from './runs.ts'
@@ -111,6 +112,15 @@ export interface Client extends Enqueues, Runs, Operations {
    * @throws TriphammerError `SCHEMA_TOO_NEW`
    */
   migrate(options?: { readonly dryRun?: boolean }): Promise<readonly Migration[]>
+  /**
+   * Looks at the schema, the workers, what waits and why, and at what the store lives on, and says what is wrong and what to do.
+   * It changes nothing and never throws for the state of the store: a database that cannot be opened is a finding too. It
+   * counts jobs, so it reads as much as `countBy` does.
+   *
+   * @param options `deep: true` also reads the whole database for damage, where the store can
+   * @example const { healthy, findings } = await jobs.doctor()
+   */
+  doctor(options?: { readonly deep?: boolean }): Promise<Diagnosis>
   /** Closes the store, for everyone who uses it. */
   close(): Promise<void>
   /** As `close`. */
@@ -169,6 +179,10 @@ export function clientOn(options: ClientOptions): Client {
       // A misspelt dryRun would migrate.
       checkOptions(migrateOptions, ['dryRun'], 'migrate')
       return store.schema.migrate(migrateOptions)
+    },
+    async doctor(doctorOptions = {}) {
+      checkOptions(doctorOptions, ['deep'], 'doctor')
+      return diagnose({ store, clock, deep: checkSwitch(doctorOptions.deep ?? false, 'doctor: deep') })
     },
     close: () => store.close(),
     [Symbol.asyncDispose]: () => store.close(),

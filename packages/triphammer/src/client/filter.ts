@@ -35,6 +35,8 @@ export interface JobFilterInput {
   readonly endedBefore?: Instant
   /** Ended at this moment or later. */
   readonly endedAfter?: Instant
+  /** Running, under a lease that ends before this moment. */
+  readonly leaseBefore?: Instant
   /** Says that no condition is meant: needed where a command would otherwise change every job by an oversight. */
   readonly all?: true
 }
@@ -42,7 +44,7 @@ export interface JobFilterInput {
 /** The jobs that a command is about: an id, some ids, or a filter. */
 export type Target = string | readonly string[] | JobFilterInput
 
-const MOMENTS = ['createdBefore', 'createdAfter', 'runBefore', 'runAfter', 'endedBefore', 'endedAfter'] as const
+const MOMENTS = ['createdBefore', 'createdAfter', 'runBefore', 'runAfter', 'endedBefore', 'endedAfter', 'leaseBefore'] as const
 const KEYS = ['id', 'queue', 'task', 'state', 'priority', ...MOMENTS, 'all']
 
 /**

@@ -27,6 +27,8 @@ export interface JobFilter {
   readonly endedBefore?: number
   /** Ended at or after. */
   readonly endedAfter?: number
+  /** Running, under a lease that ends before this moment. */
+  readonly leaseBefore?: number
 }
 
 /** A page of a listing in the order of ids, which is the order of creation. */
@@ -159,6 +161,8 @@ export interface QueueInfo {
   readonly pending: number
   /** Jobs that are claimed, held ones included. */
   readonly running: number
+  /** When the job that has been due for longest fell due, in milliseconds since the epoch; absent if none is due. */
+  readonly waitingSince?: number
   /** Present while it is paused: by whom, why, and since when in milliseconds since the epoch. */
   readonly paused?: { readonly by?: string; readonly reason?: string; readonly since: number }
 }

@@ -1,3 +1,4 @@
+import type { HealthFacet } from './health.ts'
 import type { EnqueueResult, NewJob, StoreTx } from './types.ts'
 
 /**
@@ -11,6 +12,8 @@ export interface Facets {
   readonly sync: SyncFacet
   /** Keeps results and progress. */
   readonly results: ResultsFacet
+  /** It can look at what it lives on. */
+  readonly health: HealthFacet
 }
 
 /** The store can tell when there may be work, sooner than polling would. */

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import type { QueueInfo } from '../../index.ts'
-import { moment } from '../moments.ts'
+import { length, moment } from '../moments.ts'
 import { printable } from '../printable.ts'
-import { table } from '../table.ts'
+import { type Column, table } from '../table.ts'
 import { addVerb, type CommandLine } from '../verb.ts'
+import type { World } from '../world.ts'
 
 /** Adds `queues list`, `queues pause` and `queues resume`. */
 export function addQueues(program: Command, commandLine: CommandLine): void {
@@ -11,13 +12,11 @@ export function addQueues(program: Command, commandLine: CommandLine): void {
 
   addVerb(queues, commandLine, {
     name: 'list',
-    summary: 'all queues with their live jobs, and which are paused',
+    summary: 'all queues with their live jobs, for how long a due job has waited, and which are paused',
     examples: ['triphammer queues list', 'triphammer queues list --json'],
     async run({ open, print, world }) {
       const found = await open('look').queues()
-      print(found, () =>
-        found.length === 0 ? 'There are no queues: no job is live and nothing is paused.' : queueTable(found, world.columns),
-      )
+      print(found, () => (found.length === 0 ? 'There are no queues: no job is live and nothing is paused.' : queueTable(found, world)))
       return undefined
     },
   })
@@ -45,17 +44,16 @@ export function addQueues(program: Command, commandLine: CommandLine): void {
   })
 }
 
-function queueTable(queues: readonly QueueInfo[], room: number | undefined): string {
-  return table(
-    queues,
-    [
-      { title: 'queue', cut: { least: 12, fair: 20 }, of: ({ name }) => name },
-      { title: 'pending', align: 'right', of: ({ pending }) => pending },
-      { title: 'running', align: 'right', of: ({ running }) => running },
-      { title: 'paused', of: ({ paused }) => paused && `since ${moment(paused.since)}` },
-      { title: 'by', cut: { least: 6, fair: 6 }, spare: true, of: ({ paused }) => paused?.by },
-      { title: 'reason', cut: { least: 12, fair: 12 }, spare: true, of: ({ paused }) => paused?.reason },
-    ],
-    room,
-  )
+function queueTable(queues: readonly QueueInfo[], { clock, columns }: World): string {
+  const now = clock.now()
+  const list: readonly Column<QueueInfo>[] = [
+    { title: 'queue', cut: { least: 12, fair: 20 }, of: ({ name }) => name },
+    { title: 'pending', align: 'right', of: ({ pending }) => pending },
+    { title: 'running', align: 'right', of: ({ running }) => running },
+    { title: 'waiting', align: 'right', of: ({ waitingSince }) => waitingSince && length(Math.max(0, now - waitingSince)) },
+    { title: 'paused', of: ({ paused }) => paused && `since ${moment(paused.since)}` },
+    { title: 'by', cut: { least: 6, fair: 6 }, spare: true, of: ({ paused }) => paused?.by },
+    { title: 'reason', cut: { least: 12, fair: 12 }, spare: true, of: ({ paused }) => paused?.reason },
+  ]
+  return table(queues, list, columns)
 }

@@ -38,12 +38,12 @@ export function createAdmin({ rows, transactions, queues, sessions, now, resumed
       return transactions.write(tx, removeJobs(filter, slice))
     },
     async queues() {
-      now()
-      return queues.list(rows)
+      return queues.list(rows, now())
     },
     async setQueue(name, patch) {
-      if (queues.set(name, patch, now())) resumed(name)
-      return queues.info(rows, name)
+      const at = now()
+      if (queues.set(name, patch, at)) resumed(name)
+      return queues.info(rows, name, at)
     },
     async sessions() {
       now()

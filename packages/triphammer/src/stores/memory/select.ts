@@ -34,7 +34,8 @@ function matches(row: Row, filter: JobFilter): boolean {
     isOneOf(row.priority, filter.priorities) &&
     isWithin(row.createdAt, filter.createdAfter, filter.createdBefore) &&
     isWithin(row.runAt, filter.runAfter, filter.runBefore) &&
-    isWithin(row.endedAt, filter.endedAfter, filter.endedBefore)
+    isWithin(row.endedAt, filter.endedAfter, filter.endedBefore) &&
+    isWithin(row.lease?.until, undefined, filter.leaseBefore)
   )
 }
 

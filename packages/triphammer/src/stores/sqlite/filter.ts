@@ -60,7 +60,7 @@ function matching(filter: JobFilter, beyond: Condition | undefined): Condition {
 
 function selectFrom({ table, state, own }: Source, filter: JobFilter, beyond: Condition | undefined): Condition {
   const special = Object.entries(own).map(([name, sql]) => `${sql} as ${name}`)
-  const conditions = [...conditionsOf(filter, state, own.ended_at), ...(beyond ? [beyond] : [])]
+  const conditions = [...conditionsOf(filter, state, own), ...(beyond ? [beyond] : [])]
   const where = conditions.map(({ sql }) => sql).join(' and ')
   return {
     sql: `select ${SHARED}, ${state} as state, ${special.join(', ')} from ${table}${beyond ? ` indexed by ${table}_id` : ''}${where === '' ? '' : ` where ${where}`}`,
@@ -68,7 +68,7 @@ function selectFrom({ table, state, own }: Source, filter: JobFilter, beyond: Co
   }
 }
 
-function conditionsOf(filter: JobFilter, state: string, endedAt: string): Condition[] {
+function conditionsOf(filter: JobFilter, state: string, own: Source['own']): Condition[] {
   return [
     ...oneOf('id', filter.ids),
     ...oneOf('queue', filter.queues),
@@ -77,7 +77,8 @@ function conditionsOf(filter: JobFilter, state: string, endedAt: string): Condit
     ...oneOf('priority', filter.priorities),
     ...compared('created_at', filter.createdAfter, filter.createdBefore),
     ...compared('run_at', filter.runAfter, filter.runBefore),
-    ...compared(endedAt, filter.endedAfter, filter.endedBefore),
+    ...compared(own.ended_at, filter.endedAfter, filter.endedBefore),
+    ...compared(own.lease_until, undefined, filter.leaseBefore),
   ]
 }
 

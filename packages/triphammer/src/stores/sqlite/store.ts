@@ -10,6 +10,7 @@ import { enqueueJobs } from './enqueue.ts'
 import { extendLeases, extendWrites, lookAtLeases } from './extend.ts'
 import { countJobs, findJobs } from './find.ts'
 import { finishRuns } from './finish.ts'
+import { checkHealth } from './health.ts'
 import { maintain, needsMaintenance, truncateWal } from './maintain.ts'
 import { parseSqliteOptions, type Settings, type SqliteOptions } from './options.ts'
 import { listQueues, setQueue } from './queues.ts'
@@ -67,6 +68,7 @@ export function sqlite(file: string, options: SqliteOptions = {}): Store {
       },
       sync: { enqueue: (jobs, tx) => transactions.within(tx, (w) => enqueueJobs(w, jobs)) },
       results: { maxBytes: DEFAULTS.resultBytes },
+      health: { check: ({ deep }) => checkHealth({ database, settings, deep }) },
     },
     schema: schemaOf(database, settings),
     admin: adminOf(database, write),
