@@ -32,7 +32,7 @@ forEachClient('command line: queues', (open) => {
     expect(await run(['queues', 'list'])).toMatchObject({
       code: 0,
       err: '',
-      out: 'QUEUE  PENDING  RUNNING  PAUSED  BY  REASON\nmail         3        0\n',
+      out: 'QUEUE  PENDING  RUNNING  WAITING  PAUSED  BY  REASON\nmail         3        0      0ms\n',
     })
     const reason = 'the mail service is down and will be so until tomorrow'
     expect(await run(['queues', 'pause', 'mail', '--by', 'ada', '--reason', reason])).toMatchObject({
