@@ -276,6 +276,19 @@ describe('perform', () => {
     expect(t.enqueued(undefined, { state: 'any' })).toEqual([])
   })
 
+  it('stays nobody’s when the handler gives the job to a worker at work', async () => {
+    const t = kitOf(async ({ job, attempt }) => {
+      if (attempt === 2) return new Promise(() => {})
+      await t.jobs.retry(job.id)
+      while (t.worker.stats().running === 0) await new Promise((resolve) => setImmediate(resolve))
+      return undefined
+    })
+    await t.worker.start()
+    expect((await t.perform(work, {})).outcome).toBe('lost')
+    expect(t.enqueued(undefined, { state: 'any' })).toEqual([])
+    await t.close()
+  })
+
   it('runs several at a time', async () => {
     const started: unknown[] = []
     const gates: (() => void)[] = []
