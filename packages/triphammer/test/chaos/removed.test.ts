@@ -5,8 +5,11 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it, vi } from 'vitest'
 import { newJob, request, sessionInfo } from '../../conformance/builders.ts'
 import { createIds } from '../../src/core/ids.ts'
+import type { SqliteConnection } from '../../src/sql/sqlite-connection.ts'
 import type { SqliteOptions } from '../../src/sqlite.ts'
 import type { Store } from '../../src/store/store.ts'
+import { parseSqliteOptions } from '../../src/stores/sqlite/options.ts'
+import { createSameFile } from '../../src/stores/sqlite/same-file.ts'
 import { freshFile, ids, runChild, storeOn, userDb } from '../sqlite/place.ts'
 import { createPlace, TIME, until, work } from './processes.ts'
 
@@ -182,6 +185,21 @@ describe('a file that another takes the place of', () => {
 
     await storeOn(file).schema.migrate()
     expect(await store.enqueue([newJob(ids)])).toMatchObject([{ status: 'inserted' }])
+  })
+
+  it('which has the number of the old one: that is given out again when nobody has the old one open', async () => {
+    const file = freshFile()
+    const sameFile = createSameFile(parseSqliteOptions(file, {}))
+    const db = {} as SqliteConnection
+    expect(sameFile.admission()).toBeUndefined()
+    writeFileSync(file, 'a')
+    sameFile.note(db)
+    sameFile.check(db)
+    expect(sameFile.admission()).toBeUndefined()
+    renameSync(file, `${file}.moved`)
+    expect(() => sameFile.check(db)).toThrow(expect.objectContaining(unavailable('was removed')))
+    renameSync(`${file}.moved`, file)
+    expect(sameFile.admission()).toBeTypeOf('function')
   })
 
   it('while its log was left behind: no other process can use it until the store has let go, and then it is whole', TIME, async () => {

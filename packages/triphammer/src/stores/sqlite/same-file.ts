@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { TriphammerError } from '../../core/errors.ts'
 import type { SqliteConnection } from '../../sql/sqlite-connection.ts'
 import type { Settings } from './options.ts'
@@ -14,10 +14,10 @@ export interface SameFile {
   /** @throws TriphammerError `STORE_UNAVAILABLE`: what stands at the path is not the file of this connection */
   check(db: SqliteConnection): void
   /**
-   * What a connection that is about to be opened has to pass before anything is written through it; absent where the path
-   * has the file that was the first to be open, or none was yet.
+   * What a connection that is about to be opened has to pass before anything is written through it; absent where no file was
+   * open before, or where it has been at its path all the time.
    *
-   * @throws TriphammerError `STORE_UNAVAILABLE`: a file was open before, and nothing stands at its path
+   * @throws TriphammerError `STORE_UNAVAILABLE`: a file was open before, and nothing, or an empty file, stands at its path
    */
   admission(): ((db: SqliteConnection) => void) | undefined
 }
@@ -26,27 +26,33 @@ export interface SameFile {
 export function createSameFile({ file, isMemory }: Settings): SameFile {
   if (isMemory) return { note() {}, check() {}, admission: () => undefined }
   const identities = new WeakMap<SqliteConnection, string>()
-  let first: string | undefined
+  let known: string | undefined
+  // From then on the identity proves nothing: once the last handle is closed, its number may be given to another file.
+  let isLost = false
 
   return {
     note(db) {
       const identity = identityOf(file)
       if (identity === undefined) throw gone(file)
       identities.set(db, identity)
-      first ??= identity
+      known ??= identity
     },
     check(db) {
       const identity = identityOf(file)
       if (identity === identities.get(db) || identity === HIDDEN) return
+      isLost = true
       throw identity === undefined ? gone(file) : replaced(file)
     },
     admission() {
-      if (first === undefined) return undefined
+      if (known === undefined) return undefined
       const identity = identityOf(file)
-      if (identity === first || identity === HIDDEN) return undefined
+      if (!isLost && (identity === known || identity === HIDDEN)) return undefined
+      isLost = true
       if (identity === undefined || isEmpty(file)) throw gone(file)
       return (db) => {
         if (readStatus(db).applied.length === 0) throw strange(file)
+        isLost = false
+        known = identity
       }
     },
   }
@@ -55,19 +61,24 @@ export function createSameFile({ file, isMemory }: Settings): SameFile {
 /** A folder that may not be looked into any more: nobody else can put another file there either. */
 const HIDDEN = 'hidden'
 
-// The number of a file is given to no other as long as somebody has it open. Never by opening it: closing any handle of this
-// process would let go of SQLite's locks.
-function identityOf(file: string): string | undefined {
+// Never by opening it: closing any handle of this process would let go of SQLite's locks.
+function look(file: string): Stats | undefined | typeof HIDDEN {
   try {
-    const stats = statSync(file, { throwIfNoEntry: false })
-    return stats && `${stats.dev}:${stats.ino}`
+    return statSync(file, { throwIfNoEntry: false })
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EACCES' ? HIDDEN : undefined
   }
 }
 
+function identityOf(file: string): string | undefined {
+  const found = look(file)
+  return typeof found === 'object' ? `${found.dev}:${found.ino}` : found
+}
+
+// SQLite deletes the log that lies beside an empty file, and with it what a file that is still to be put back had written.
 function isEmpty(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0
+  const found = look(file)
+  return typeof found === 'object' && found.size === 0
 }
 
 function gone(file: string): TriphammerError {
