@@ -169,13 +169,13 @@ forEachBench('services that misbehave', (open) => {
   it.each([
     ['throws at once', throwing],
     ['rejects', rejecting],
-    ['returns no promise', () => undefined],
+    ['returns no promise', (): unknown => 'nothing'],
   ] as const)('one that %s is started again, and jobs run', async (_, run) => {
     const bench = await open()
     let runs = 0
     const service: Service = {
       name: 'bad',
-      run: () => {
+      run(): Promise<void> {
         runs++
         return run() as Promise<void>
       },

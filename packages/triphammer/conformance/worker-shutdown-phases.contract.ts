@@ -221,6 +221,25 @@ forEachBench('a worker that is stopped in the middle of', (open) => {
     for (const other of others) expect(other).toMatchObject({ state: 'pending', attempt: 0 })
   })
 
+  it('[I8] a long wait between two tries of an outage: it tries at once, and finds the store that is back', async () => {
+    const bench = await open()
+    let isAway = false
+    const store = interpose(bench.store, (_, call) => (isAway ? Promise.reject(new TriphammerError('STORE_UNAVAILABLE', 'away')) : call()))
+    const permits = createPermits()
+    const { id } = await bench.jobs.enqueue(work, {})
+    const ids = { next: () => bench.ids.next(), random: () => 0.999 }
+    const worker = await bench.started({ store, ids, handlers: [handle(work, () => permits.take())] })
+    await bench.until(() => permits.waiting === 1)
+    isAway = true
+    permits.add(1)
+    await bench.clock.advance('31s') // by now 5 s lie between two tries
+    isAway = false
+    const from = bench.clock.monotonic()
+    await bench.settled(worker.stop(), 5_000)
+    expect(await bench.find(id)).toMatchObject({ state: 'completed', attempt: 1 })
+    expect(bench.clock.monotonic() - from).toBeLessThan(100)
+  })
+
   it.each<readonly [Verb, (bench: Bench) => Promise<unknown>]>([
     ['extend', (bench) => bench.clock.advance('25s')],
     ['beat', (bench) => bench.clock.advance('2s')],
