@@ -69,7 +69,7 @@ forEachBench('command line: work', (open) => {
     expect(seen).toEqual([1, 2, 3])
     expect(await bench.states()).toEqual({ completed: 3, pending: 1 })
     expect(once.out()).toMatch(/^store {3}\w+\npaths {3}.*\nqueues {2}default \(10\)\ntasks {3}work\n\S+ started, process \d+\n/)
-    expect(once.out()).toMatch(/Z stopped: 3 completed, 0 unsuccessful, 0 attempts to be repeated\n$/)
+    expect(once.out()).toMatch(/Z stopped: 3 completed, 0 unsuccessful, 0 to be tried again\n$/)
   })
 
   it('--once ends with 1 if a job ended unsuccessfully, and not for an attempt that will be repeated', async () => {

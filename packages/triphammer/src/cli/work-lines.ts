@@ -29,18 +29,25 @@ export function tellStart(
   if (world.child !== undefined && world.child.number > 1) return
   const text = listing([
     ['store', world.child ? undefined : start.store],
-    ['paths', world.child ? undefined : start.paths.join(', ')],
+    ['paths', world.child ? undefined : few(start.paths)],
     ['processes', start.processes],
     ['queues', queues?.map(({ name, concurrency }) => `${name} (${concurrency})`).join(', ')],
-    ['tasks', start.tasks?.join(', ')],
+    ['tasks', start.tasks && few(start.tasks)],
   ])
   world.out(`${text}\n`)
+}
+
+const SHOWN = 20
+
+function few(names: readonly string[]): string {
+  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : ''
+  return names.slice(0, SHOWN).join(', ') + more
 }
 
 /** Tells that the worker has stopped, and what it did. */
 export function tellStopped(lines: Lines, counts: Counts): void {
   const { completed, retrying, unsuccessful } = counts
-  lines.tell('stopped', counts, `stopped: ${completed} completed, ${unsuccessful} unsuccessful, ${retrying} attempts to be repeated`)
+  lines.tell('stopped', counts, `stopped: ${completed} completed, ${unsuccessful} unsuccessful, ${retrying} to be tried again`)
 }
 
 /** What became of jobs while a worker was watched. */

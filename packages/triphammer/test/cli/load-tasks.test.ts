@@ -229,13 +229,12 @@ describe('a module is there once', () => {
         import { defineTask } from 'triphammer'
         await null
         export default () => [plain === globalThis.plain, defineTask === globalThis.library.defineTask]`,
+      // CommonJS: written by hand, and translated from an ES module.
+      'tasks/d.cjs': 'module.exports = () => "d"',
+      'tasks/e.cjs': 'Object.defineProperty(exports, "__esModule", { value: true })\nexports.default = () => "e"',
     })
     expect(await loadedByNode(project.path('tasks'))).toEqual({
-      results: [
-        [1, true, true],
-        [1, true, 'late'],
-        [true, true],
-      ],
+      results: [[1, true, true], [1, true, 'late'], [true, true], 'd', 'e'],
       evaluated: ['kinds', 'plain'],
     })
   })

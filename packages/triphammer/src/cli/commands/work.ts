@@ -20,12 +20,12 @@ const BEYOND_GRACE_MS = 20_000
 export function addWork(program: Command, commandLine: CommandLine): void {
   addVerb<WorkFlags>(program, commandLine, {
     name: 'work [paths...]',
-    summary: 'run jobs with the handlers in files and folders, until SIGTERM or SIGINT',
+    summary: 'run jobs with the handlers in files and folders (default: those of the configuration), until SIGTERM or SIGINT',
     examples: [
       'triphammer work ./tasks',
       'triphammer work ./tasks --queue mail=20 --queue default --grace 1m',
-      'triphammer work --processes 4        with the tasks of the configuration',
-      'triphammer work ./tasks --once       what is due now, then the end',
+      'triphammer work ./tasks/mail.ts --processes 4 --json',
+      'triphammer work --once',
     ],
     options: (command) =>
       command
@@ -39,7 +39,7 @@ export function addWork(program: Command, commandLine: CommandLine): void {
         .option('--max-attempts <count>', 'lowers the attempts of every job')
         .option('--once', 'work until nothing is due, then end; exit code 1 if a job ended unsuccessfully')
         .option('--processes <count>', 'work in so many processes, each with these options; one that dies is started again (default: 1)')
-        .option('--verbose', 'tell each job, and the stacks of errors'),
+        .option('--verbose', 'tell each job, debugging, and the stacks of errors'),
     run: (run, flags, ...args) => work(run, flags, args[0] as unknown as readonly string[]),
   })
 }
@@ -95,11 +95,8 @@ async function supervise(run: Run, flags: WorkFlags, paths: readonly string[], c
   const { world, settings, json } = run
   // Options are checked here, so that what is wrong with them is not said by a process first.
   const { grace = DEFAULTS.graceMs } = workerOptions(flags, settings)
-  const queues = queuesOf(flags, settings.worker.queues, [])
-  tellStart(
-    { world, lines, json },
-    { store: storeOf(run), paths, ...(Object.keys(queues).length === 0 ? {} : { queues }), processes: count },
-  )
+  queuesOf(flags, settings.worker.queues, [])
+  tellStart({ world, lines, json }, { store: storeOf(run), paths, processes: count })
   const { fork, clock, onSignal } = world
   return runProcesses({ count, fork, clock, onSignal, killAfterMs: parseDuration(grace, 'grace') + BEYOND_GRACE_MS, lines })
 }
