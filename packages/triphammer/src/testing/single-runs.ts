@@ -8,7 +8,7 @@ type ClaimRequest = Parameters<Store['claim']>[0]
 export interface Streak {
   /** The queue of the jobs and, where it has another, that of the task: a worker serves at least one queue of its tasks. */
   readonly queues: readonly string[]
-  /** Takes the next run, once the one before has ended. `undefined`: that was all, and it is not asked again. */
+  /** Takes the next run, once the one before has ended. The streak is over when there is none. */
   readonly take: (request: ClaimRequest) => Promise<Run | undefined>
   /** Its run middleware is the outermost, its observers are told first. */
   readonly watch: Plugin
@@ -75,12 +75,10 @@ export function queuesOf(queue: string, { task }: Handler): readonly string[] {
 // Outcomes are written first, so that what comes next is decided when they are known.
 function claimingOneByOne(store: MemoryStore, { queues, take, store: own }: Streak): Store['claim'] {
   const finish = own?.finish ?? store.finish
-  let isOver = false
   return async (request) => {
     const finished = await finish(request.finish ?? [])
-    if (isOver || request.limit === 0 || request.queue !== queues[0]) return { runs: [], finished }
+    if (request.limit === 0 || request.queue !== queues[0]) return { runs: [], finished }
     const run = await take(request)
-    isOver = run === undefined
     return { runs: run ? [run] : [], finished }
   }
 }

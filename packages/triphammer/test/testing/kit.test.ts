@@ -127,7 +127,9 @@ describe('a kit', () => {
       await t.jobs.enqueueMany(work, ['parent', 'other'])
       await t.drain({ scheduled: '1m' })
       const { delayMs } = await t.perform(work, 'child')
-      return [delayMs, t.enqueued(undefined, { state: 'any' })]
+      await t.jobs.enqueue(work, 'by hand')
+      const [run] = await t.jobs.claim('default')
+      return [delayMs, run?.lease, t.enqueued(undefined, { state: 'any' })]
     }
     const first = await record()
     expect(await record()).toEqual(first)
