@@ -72,6 +72,26 @@ forEachBench('a store that is away', (open) => {
     expect(types().filter((type) => type.startsWith('store.'))).toEqual(['store.unavailable', 'store.available'])
   })
 
+  it('[I3] for longer than a short lease: that is extended within a sixth of one, before anybody may reclaim', async () => {
+    const bench = await open()
+    const permits = createPermits()
+    let away = false
+    const store = interpose(bench.store, (_, call) => (away ? unavailable() : call()))
+    const { id } = await bench.jobs.enqueue(work, {})
+    await bench.started({ store, handlers: [handle(work, () => permits.take())], lease: '3s' })
+    await bench.until(() => permits.waiting === 1)
+    away = true
+    await bench.clock.advance('30s')
+    const leaseUntil = async (): Promise<number> => (await bench.find(id))!.leaseUntil!
+    expect(await leaseUntil()).toBeLessThan(bench.clock.now())
+    away = false
+    await bench.clock.advance('500ms')
+    await bench.until(async () => (await leaseUntil()) > bench.clock.now(), 0)
+    permits.add(1)
+    await bench.until(async () => (await bench.states())['completed'] === 1)
+    expect(await bench.find(id)).toMatchObject({ attempt: 1 })
+  })
+
   it('when the worker starts: it starts all the same, and works when the store is back', async () => {
     const bench = await open()
     let away = true

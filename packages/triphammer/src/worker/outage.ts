@@ -51,11 +51,14 @@ export function createOutage(options: {
   readonly log: Logger
   readonly events: EventBus
   readonly fatal: (error: unknown) => void
+  readonly leaseMs: number
 }): Outage {
-  const { clock, ids, log, events, fatal } = options
+  const { clock, ids, log, events, fatal, leaseMs } = options
   const failing = new Set<Caller>()
   let failedAt = Number.NEGATIVE_INFINITY
-  const wait = (tries: number): number => Math.min(FIRST_WAIT_MS * 2 ** Math.min(tries, 10), LONGEST_WAIT_MS) * (0.5 + ids.random() / 2)
+  // Nobody reclaims for half a lease after a failure of its own. Who tries again within a sixth of one has extended its leases by then.
+  const longestMs = Math.min(LONGEST_WAIT_MS, Math.max(FIRST_WAIT_MS, leaseMs / 6))
+  const wait = (tries: number): number => Math.min(FIRST_WAIT_MS * 2 ** Math.min(tries, 10), longestMs) * (0.5 + ids.random() / 2)
   const makeCaller = (): Caller => {
     const caller: Caller = {
       failed(error, tries) {

@@ -76,7 +76,7 @@ export function createSession({ config, hooks, enqueuer, settler }: SessionOptio
     log.error({ error }, 'the worker stops: no waiting can mend this')
     void session.stop(0)
   }
-  const outage = createOutage({ clock, ids, log, events, fatal })
+  const outage = createOutage({ clock, ids, log, events, fatal, leaseMs: config.leaseMs })
   const executor = createExecutor({ config, hooks, enqueuer, settler })
   const gate = combineGates(hooks.gates, log)
   const changed = (): void => {
