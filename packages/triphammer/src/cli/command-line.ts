@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
+import { addBench } from './commands/bench.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addJobs } from './commands/jobs/jobs.ts'
 import { addMigrate } from './commands/migrate.ts'
@@ -68,6 +69,7 @@ function createProgram(commandLine: CommandLine, json: boolean): Command {
     .option('--json', 'for programs: one JSON document on standard output, errors as JSON on standard error')
   addMigrate(program, commandLine)
   addDoctor(program, commandLine)
+  addBench(program, commandLine)
   addJobs(program, commandLine)
   addQueues(program, commandLine)
   addWorkers(program, commandLine)
