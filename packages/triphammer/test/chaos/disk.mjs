@@ -1,7 +1,7 @@
 // A client and two workers on a disk that becomes full and then has room again; told as one line of JSON. The argument is a
 // file on a small file system, or, with `limit`, on any: then the size of files is limited instead.
 import { execFileSync } from 'node:child_process'
-import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, ftruncateSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { createClient, defineTask } from '../../dist/index.js'
 import { sqlite } from '../../dist/sqlite.js'
 import { createWorker, handle } from '../../dist/worker.js'
@@ -26,8 +26,9 @@ process.on('SIGXFSZ', () => {}) // else a write beyond the limit ends the proces
 
 const limitFiles = (bytes) => execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:unlimited`])
 const filler = `${file}.filler`
-const fill = () => {
-  if (way === 'limit') return limitFiles(statSync(`${file}-wal`).size)
+// Leaves so many bytes free, beside what the log has already.
+const fill = (bytesFree = 0) => {
+  if (way === 'limit') return limitFiles(statSync(`${file}-wal`).size + bytesFree)
   const handle = openSync(filler, 'w')
   for (let size = 65_536; size >= 1; ) {
     try {
@@ -36,6 +37,7 @@ const fill = () => {
       size = Math.floor(size / 16)
     }
   }
+  ftruncateSync(handle, fstatSync(handle).size - bytesFree)
   closeSync(handle)
 }
 const makeRoom = () => (way === 'limit' ? limitFiles('unlimited') : rmSync(filler))
@@ -119,14 +121,24 @@ const stopMs = performance.now() - stopped
 
 makeRoom()
 const accepted = [...ids.plain, ...ids.work].sort()
+const acceptedPlain = [...ids.plain]
 const inStore = await jobs.count()
 await until(async () => (await jobs.count({ state: 'completed' })) === accepted.length)
 await until(() => stays.counts.available === stays.counts.unavailable)
 await stays.worker.stop()
+const finishes = await column('finishes')
 const page = await jobs.list({}, { limit: 1_000 })
+// One that fills the disk in its middle: larger than the log, which may have room from before, and by far than what is free.
+const MANY = 3_000
+const before = await jobs.count()
+fill(524_288)
+const large = await enqueue(plain, MANY).catch((error) => error)
+const after = await jobs.count()
+makeRoom()
+await enqueue(plain, MANY)
 console.log(
   JSON.stringify({
-    ids,
+    ids: { plain: acceptedPlain, work: ids.work },
     accepted,
     inStore,
     refusals,
@@ -135,7 +147,8 @@ console.log(
     stays: stays.counts,
     leaves: leaves.counts,
     effects: await column('effects'),
-    finishes: await column('finishes'),
+    finishes,
+    large: { tried: MANY, before, code: large.code, after, inTheEnd: await jobs.count() },
     completed: page.jobs.map(({ id }) => id).sort(),
     attempts: page.jobs.map(({ attempt }) => attempt),
     integrity: await all('pragma integrity_check'),

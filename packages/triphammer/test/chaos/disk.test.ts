@@ -31,6 +31,13 @@ interface Told {
   readonly stays: WorkerCounts
   readonly leaves: WorkerCounts
   readonly effects: readonly string[]
+  readonly large: {
+    readonly tried: number
+    readonly before: number
+    readonly code: string
+    readonly after: number
+    readonly inTheEnd: number
+  }
   readonly finishes: readonly string[]
   readonly completed: readonly string[]
   readonly attempts: readonly number[]
@@ -57,12 +64,12 @@ function works(command: string, ...args: readonly string[]): boolean {
 const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'])] as const
 const mount = (folder: string): readonly string[] => [
   ...unshare,
-  ...['sh', '-c', 'mount -t tmpfs -o size=16m tmpfs "$0" && exec "$@"', folder],
+  ...['sh', '-c', 'mount -t tmpfs -o size=48m tmpfs "$0" && exec "$@"', folder],
 ]
 
 const DISKS: readonly Disk[] = [
   {
-    name: 'a disk of 16 MiB that another file fills',
+    name: 'a disk of 48 MiB that another file fills',
     way: 'full',
     words: 'the disk is full',
     isHere: works(mount('/tmp')[0]!, ...mount('/tmp').slice(1), 'true'),
@@ -105,6 +112,9 @@ for (const { name, way, words, isHere, before } of DISKS) {
       expect(told.finishes).toEqual(told.accepted)
       expect(told.effects).toEqual([...told.ids.work].sort())
       expect(told.integrity).toEqual([{ integrity_check: 'ok' }])
+
+      const { tried, before: there, code, after, inTheEnd } = told.large
+      expect([code, after, inTheEnd]).toEqual(['STORE_UNAVAILABLE', there, there + tried])
 
       // The worker that stayed wrote later what its handlers had returned meanwhile; none of its jobs ran a second time.
       const runs = told.starts.filter(({ id }) => told.ids.plain.includes(id))
