@@ -21,7 +21,7 @@ const appears = async () => {
 const start = {
   blocks: block,
   async rejects() {
-    Promise.reject(broken)
+    void Promise.reject(broken)
     await appears()
   },
   async throws() {
