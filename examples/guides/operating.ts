@@ -12,6 +12,13 @@ const page = await jobs.list({ queue: 'sync', state: 'pending' }, { order: 'olde
 console.log(page.jobs.map(({ payload, waitsFor }) => [payload, waitsFor]))
 console.log(await jobs.count({ task: sync }), await jobs.countBy('state'))
 
+// What is wrong, and what to do about it.
+const { healthy, findings } = await jobs.doctor()
+console.log(
+  healthy,
+  findings.filter(({ level }) => level !== 'ok').map(({ check, advice }) => [check, advice]),
+)
+
 // Hold a queue: nothing in it is claimed, by whatever process, until it is resumed.
 await jobs.pause('sync', { by: 'ada', reason: 'the other side is down' })
 console.log(await jobs.claim('sync'))
@@ -33,5 +40,5 @@ console.log(await jobs.countBy('state'))
 // Change many jobs, by what they are.
 console.log(await jobs.retry({ task: sync, state: 'unsuccessful' }))
 console.log(await jobs.delete({ state: 'cancelled' }))
-console.log(await jobs.queues())
+for (const { name, pending, running } of await jobs.queues()) console.log(name, pending, running)
 await jobs.close()
