@@ -131,7 +131,7 @@ forEachBench('command line: work', (open) => {
   it('options hold: the time limit, the attempts, the queue', async () => {
     const bench = await open()
     const folder = folderWithHandler(
-      ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
     )
     const { id } = await bench.jobs.enqueue(work, {}, { queue: 'slow' })
     await bench.jobs.enqueue(work, {})

@@ -43,7 +43,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
 }
 
 /** A configuration with what another says in its place; options of the worker one by one. */
-export function overlaid(under: Config, over: Config): Config {
+function overlaid(under: Config, over: Config): Config {
   const worker = { ...under.worker, ...over.worker }
   return { ...under, ...over, ...(Object.keys(worker).length === 0 ? {} : { worker }) }
 }

@@ -6,6 +6,7 @@ import { systemClock } from '../core/clock.ts'
 import { childEnvironment, meansStop, takeChildNumber, tellUp } from './child.ts'
 import { runCommandLine } from './command-line.ts'
 import { createEndings } from './endings.ts'
+import { EXIT } from './errors.ts'
 
 const argv = process.argv.slice(2)
 const number = takeChildNumber(process)
@@ -20,9 +21,9 @@ if (number !== undefined) {
 
 let isReaderGone = false
 for (const stream of [process.stdout, process.stderr]) {
-  // A reader that has gone, such as `head`, is no error of ours; but what is under way is brought to an end first.
+  // A reader that has gone, such as `head`, is no error of ours, a full disk is one; what is under way is brought to an end first.
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+    if (error.code !== 'EPIPE') process.exitCode = EXIT.failed
     if (isReaderGone) return
     isReaderGone = true
     endings.told('reader')
@@ -46,9 +47,9 @@ const code = await runCommandLine(argv, {
     }),
   ...(number === undefined ? {} : { child: { number, up: () => tellUp(process) } }),
 })
-// A configuration and the modules of tasks may hold connections and timers, which would keep the process; what was written
-// goes out before.
-process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
+// A configuration and the modules of tasks may hold connections and timers, which would keep the process. Before it ends, what
+// was written goes out, and a stream that could not write it has said so.
+process.stdout.write('', () => process.stderr.write('', () => setImmediate(() => process.exit(process.exitCode ?? code))))
 
 function hearSignals(): () => void {
   const hear = (): void => endings.told('signal')

@@ -27,17 +27,20 @@ export interface Started {
   signalAll(signal: NodeJS.Signals): void
 }
 
-/** Starts {@link Started}. Whatever it leaves running is killed after the test. */
-export function startProcess(cwd: string, argv: readonly string[]): Started {
-  const child = spawn(process.execPath, [MAIN, ...argv], { cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+/**
+ * Starts {@link Started}. Whatever it leaves running is killed after the test.
+ *
+ * @param out a file that takes its standard output in place of the test
+ */
+export function startProcess(cwd: string, argv: readonly string[], out: number | 'pipe' = 'pipe'): Started {
+  const child = spawn(process.execPath, [MAIN, ...argv], { cwd, stdio: ['ignore', out, 'pipe'], detached: true })
   const lines: Line[] = []
   const watchers = new Set<() => void>()
   const take = (text: string): void => {
     lines.push(parsed(text))
     for (const watcher of watchers) watcher()
   }
-  createInterface({ input: child.stdout }).on('line', take)
-  createInterface({ input: child.stderr }).on('line', take)
+  for (const stream of [child.stdout, child.stderr]) if (stream) createInterface({ input: stream }).on('line', take)
   const gone = once(child, 'close').then(([code, signal]) => ({ code: code as number | null, signal: signal as string | null }))
   const signalAll = (signal: NodeJS.Signals): void => void process.kill(-child.pid!, signal)
   onTestFinished(() => {

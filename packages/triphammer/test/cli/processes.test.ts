@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { childEnvironment, meansStop, takeChildNumber, tellUp } from '../../src/cli/child.ts'
 import { createLines } from '../../src/cli/lines.ts'
 import { runProcesses } from '../../src/cli/processes.ts'
+import type { Clock } from '../../src/core/clock.ts'
 import { type ManualClock, manualClock } from '../../src/core/manual-clock.ts'
 
 /** A process that does what the test says. */
@@ -39,12 +40,31 @@ interface Supervised {
   readonly warnings: readonly Record<string, unknown>[]
   readonly code: Promise<number>
   signal(): void
+  /** Timers that have neither fired nor been cancelled. */
+  timers(): number
   /** The last process of this number. */
   child(number: number): Child
 }
 
 function supervised(count: number, fail: (nth: number) => void = () => {}): Supervised {
   const clock = manualClock()
+  const timers = new Set<object>()
+  const counted: Clock = {
+    ...clock,
+    timer: (ms, fn) => {
+      const timer = clock.timer(ms, () => {
+        timers.delete(timer)
+        fn()
+      })
+      timers.add(timer)
+      return {
+        cancel: () => {
+          timers.delete(timer)
+          timer.cancel()
+        },
+      }
+    },
+  }
   const started: { number: number; child: Child }[] = []
   const warnings: Record<string, unknown>[] = []
   let heard: () => void = () => {}
@@ -58,7 +78,7 @@ function supervised(count: number, fail: (nth: number) => void = () => {}): Supe
   const code = runProcesses({
     count,
     fork,
-    clock,
+    clock: counted,
     onSignal: (listener) => {
       heard = listener
       return () => {
@@ -74,6 +94,7 @@ function supervised(count: number, fail: (nth: number) => void = () => {}): Supe
     warnings,
     code,
     signal: () => heard(),
+    timers: () => timers.size,
     child: (number) => started.findLast((one) => one.number === number)!.child,
   }
 }
@@ -233,13 +254,14 @@ describe('an end', () => {
     expect(numbers(all)).toEqual([1])
   })
 
-  it('leaves no timer behind', async () => {
+  it('leaves no timer behind, neither of its own nor of a wait', async () => {
     const all = await allUp(2)
+    all.child(1).exit(1)
+    await nextTurn()
+    expect(all.timers()).toBe(1)
     all.signal()
     expect(await ended(all)).toBe(0)
-    await all.clock.advance('1h')
-    expect(all.warnings).toEqual([])
-    expect(all.started.flatMap(({ child }) => child.told)).toEqual(['stop', 'stop'])
+    expect(all.timers()).toBe(0)
   })
 })
 

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Client, clientOn } from '../../src/client/client.ts'
@@ -93,6 +93,17 @@ describe('work, in one process', () => {
     await place.jobs.enqueue(waits, 'tells something, which nobody hears')
     expect(await working.gone).toEqual({ code: 0, signal: null })
     expect(await states(place)).toEqual({ completed: 1 })
+  })
+
+  it.runIf(existsSync('/dev/full'))('output that cannot be written ends it in order as well, with 1', async () => {
+    const place = await createPlace()
+    place.go()
+    await place.jobs.enqueue(waits, 'x')
+    const full = openSync('/dev/full', 'w')
+    onTestFinished(() => closeSync(full))
+    const working = startProcess(place.project.folder, ['work', 'tasks'], full)
+    expect(await working.gone).toEqual({ code: 1, signal: null })
+    expect(await place.jobs.workers()).toEqual([])
   })
 
   it('a file that cannot be loaded ends it with 2', async () => {
