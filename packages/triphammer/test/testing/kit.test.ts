@@ -109,6 +109,14 @@ describe('the worker of a kit', () => {
     const t = createTestKit({ handlers: [fail], logger })
     await t.perform(work)
     expect(lines).toEqual(['an attempt failed; there will be another'])
+
+    const warn = vi.spyOn(console, 'warn')
+    try {
+      expect(await createTestKit({ handlers: [fail] }).perform(work)).toMatchObject({ outcome: 'retry' })
+      expect(warn).not.toHaveBeenCalled()
+    } finally {
+      warn.mockRestore()
+    }
   })
 })
 
