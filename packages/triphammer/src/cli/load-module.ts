@@ -37,8 +37,16 @@ export async function loadModule(file: string): Promise<Readonly<Record<string, 
     return (await import(pathToFileURL(file).href)) as Record<string, unknown>
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new TriphammerError('LOAD_FAILED', `${file} cannot be loaded: ${why}`, { cause: error })
+    throw new TriphammerError('LOAD_FAILED', `${file} cannot be loaded: ${why}${placeOf(error)}`, { cause: error })
   }
+}
+
+// Where it was thrown: a module that imports others tells too little by its own name.
+function placeOf(error: unknown): string {
+  const frames = error instanceof Error ? (error.stack?.match(/^ +at .*$/gm) ?? []) : []
+  const frame = frames.find((line) => !line.includes('node:'))
+  const [, place] = /([^( ]+:\d+:\d+)\)?$/.exec(frame ?? '') ?? []
+  return place === undefined || place.includes('/jiti/') ? '' : ` (at ${place})`
 }
 
 // Translated files are kept beside the packages where this one is installed, and nowhere else: the folder for temporary files,

@@ -166,12 +166,17 @@ describe('two definitions', () => {
 
 describe('what cannot be loaded', () => {
   it.each([
-    ['throws', "throw new Error('boom')", /a[.]ts cannot be loaded: boom/],
-    ['throws no error', "throw 'boom'", /a[.]ts cannot be loaded: boom/],
+    ['throws', "\nthrow new Error('boom')", /a[.]ts cannot be loaded: boom [(]at .*tasks.a[.]ts:2:\d+[)]$/],
+    ['throws no error', "throw 'boom'", /a[.]ts cannot be loaded: boom$/],
+    ['imports one that throws', "import '../lib/deep'", /a[.]ts cannot be loaded: deep [(]at .*lib.deep[.]ts:3:\d+[)]$/],
     ['is no TypeScript', 'export const = 1', /a[.]ts cannot be loaded: .*Unexpected/],
-    ['imports what is not there', "import './nothing'", /a[.]ts cannot be loaded: .*nothing/],
+    ['imports what is not there', "import './nothing'", /a[.]ts cannot be loaded: .*nothing[\s\S]*a[.]ts$/],
   ])('a file that %s is named', async (_, text, words) => {
-    await refused(() => load(createProject({ 'tasks/a.ts': text }), 'tasks'), 'LOAD_FAILED', words)
+    await refused(
+      () => load(createProject({ 'tasks/a.ts': text, 'lib/deep.ts': "\n\nthrow new Error('deep')" }), 'tasks'),
+      'LOAD_FAILED',
+      words,
+    )
   })
 
   it('nothing to be found is refused, naming what was looked at and what was passed over', async () => {
