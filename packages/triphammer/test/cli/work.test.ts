@@ -154,6 +154,23 @@ describe('work --processes', () => {
     expect(await states(place)).toEqual({ pending: 2 })
   })
 
+  it('a process that was told by itself is not hurried when its parent tells it as well, however much later', async () => {
+    const place = await createPlace()
+    await place.jobs.enqueueMany(waits, ['a', 'b'])
+    const working = place.start('--processes', '2')
+    const [first] = await working.some(2, is('at it'))
+    process.kill(first!.pid!, 'SIGTERM')
+    await working.some(1, is('stopping'))
+    await sleep(systemClock, 1_000) // no echo any more
+    working.child.kill('SIGTERM')
+    await working.some(2, is('stopping'))
+    await sleep(systemClock, 500) // what was said to both at once has arrived at the other as well
+    place.go()
+    expect(await working.gone).toEqual({ code: 0, signal: null })
+    expect(working.lines.filter(is('stopping')).map(({ hurry }) => hurry)).toEqual([false, false])
+    expect(await states(place)).toEqual({ completed: 2 })
+  })
+
   it('without their parent they end by themselves, in order', async () => {
     const place = await createPlace()
     await place.jobs.enqueueMany(waits, ['a', 'b'])
