@@ -18,14 +18,19 @@ const JUMP_MAX_MS = 1_000
 /** Makes a {@link ClockWatch}. */
 export function createClockWatch(clock: Clock, leaseMs: number): ClockWatch {
   const jumpMs = Math.min(JUMP_MAX_MS, leaseMs / 4)
-  const ahead = (): number => clock.now() - clock.monotonic()
-  let before = ahead()
+  // How far the wall clock is ahead, at least and at most: on a busy machine a process may stand still between two readings.
+  const ahead = (): { readonly least: number; readonly most: number } => {
+    const from = clock.monotonic()
+    const wall = clock.now()
+    return { least: wall - clock.monotonic(), most: wall - from }
+  }
+  let before = ahead().most
   let jumpedAt = Number.NEGATIVE_INFINITY
   return {
     jumpedAt() {
-      const now = ahead()
-      if (now - before > jumpMs) jumpedAt = clock.monotonic()
-      before = now
+      const { least, most } = ahead()
+      if (least - before > jumpMs) jumpedAt = clock.monotonic()
+      before = most
       return jumpedAt
     },
   }
