@@ -114,7 +114,7 @@ forEachClient('command line: jobs, changed', (open) => {
     }
     expect(await jobs.countBy('state')).toEqual({ pending: 2_500 })
     const [first, second, ...rest] = ids
-    const dry = await run(['jobs', 'cancel', '-', '--json', '--dry-run'], { input: [...ids, NOBODY].join('\n') })
+    const dry = await run(['jobs', 'cancel', '-', '--json', '--dry-run'], { input: [...ids, NOBODY, ids[0]!].join('\n').toUpperCase() })
     expect(dry.json()).toMatchObject({ changed: 2_500, change: { pending: 2_500 }, leave: {}, refused: [], missing: [NOBODY] })
     const told = await run(['jobs', 'cancel', first!.toUpperCase(), '-', second!, '--json'], {
       input: `\r\n${rest.join('\r\n')}\n\n${rest[0]}\n`,
