@@ -20,13 +20,17 @@ function startsOf(workers: readonly WorkerProcess[], ids: ReadonlySet<string>): 
 
 async function outlast(lease: number): Promise<void> {
   const { file, jobs, db, worker, effects, finishes } = await createPlace()
-  const workers = [worker('works', { lease }), worker('works', { lease })]
+  const options = { lease, queues: { default: { concurrency: 4, prefetch: 8 } } }
+  const workers = [worker('waits', options), worker('waits', options)]
   await until(() => workers.every((one) => one.count('up') === 1))
   const plains = (await jobs.enqueueMany(plain, Array.from({ length: JOBS }))).map(({ id }) => id)
-  await until(() => workers.every((one) => one.count('started') >= 4))
+  // Of each, four run and four are held.
+  await until(async () => workers.every((one) => one.count('started') === 4) && (await jobs.count({ state: 'running' })) === 16)
   const holder = runChild(HOLDER, [file])
   await holder.line('locked')
   const lockedAt = Date.now()
+  // What runs ends now, and cannot be told for 20 s.
+  for (const { child } of workers) child.kill('SIGUSR2')
 
   // Whoever enqueues waits for 5 s.
   await expect(jobs.enqueue(plain, undefined)).rejects.toMatchObject({ code: 'STORE_BUSY' })

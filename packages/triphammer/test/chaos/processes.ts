@@ -29,8 +29,10 @@ export interface Line {
 /** What a worker process is started with, in place of a lease of 1 s, a pulse and a poll of 100 ms and a prefetch of 8. */
 export type ProcessOptions = Pick<WorkerOptions, 'lease' | 'poll' | 'pulse' | 'queues'>
 
-/** Whom a process runs as, if not as the test. */
-export type Identity = Pick<SpawnOptions, 'uid' | 'gid'>
+/** Whom a process runs as, if not as the test, and options of Node for it. */
+export interface Setting extends Pick<SpawnOptions, 'uid' | 'gid'> {
+  readonly nodeOptions?: readonly string[]
+}
 
 /** A worker process. */
 export interface WorkerProcess {
@@ -50,7 +52,7 @@ export interface Place {
   effects(): readonly string[]
   /** How often each job was put among the completed ones, by the count of the database itself: one id for each time. */
   finishes(): readonly string[]
-  worker(mode: 'works' | 'waits', options?: ProcessOptions, identity?: Identity): WorkerProcess
+  worker(mode: 'works' | 'waits', options?: ProcessOptions, setting?: Setting): WorkerProcess
 }
 
 /** Makes a database with an empty table of effects. */
@@ -72,13 +74,14 @@ export async function createPlace(file: string = freshFile()): Promise<Place> {
     db,
     effects: () => column('effects'),
     finishes: () => column('finishes'),
-    worker: (mode, options = {}, identity = {}) => startWorker(file, mode, options, identity),
+    worker: (mode, options = {}, setting = {}) => startWorker(file, mode, options, setting),
   }
 }
 
 /** Starts a worker process on a file. */
-export function startWorker(file: string, mode: 'works' | 'waits', options: ProcessOptions, identity: Identity): WorkerProcess {
-  const args = ['--unhandled-rejections=strict', WORKER, file, mode, JSON.stringify(options)]
+export function startWorker(file: string, mode: 'works' | 'waits', options: ProcessOptions, setting: Setting): WorkerProcess {
+  const { nodeOptions = [], ...identity } = setting
+  const args = ['--unhandled-rejections=strict', ...nodeOptions, WORKER, file, mode, JSON.stringify(options)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], ...identity })
   afterwards(() => child.kill('SIGKILL'))
   const lines: Line[] = []

@@ -2,11 +2,12 @@ import { chmodSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { afterwards, freshFile, runChild, storeOn } from '../sqlite/place.ts'
-import { createPlace, type Identity, plain, startWorker, TIME, until } from './processes.ts'
+import { createPlace, plain, startWorker, TIME, until } from './processes.ts'
 
 // Root may write anything, so nobody is asked.
-const NOBODY: Identity & { uid: number; gid: number } = { uid: 65_534, gid: 65_534 }
-const identity = process.getuid?.() === 0 ? NOBODY : undefined
+const identity = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined
+// Connections of one process share the index of the log: opened to be read only, it stays so until the last of them is gone.
+const setting = { ...identity, nodeOptions: ['--expose-gc'] }
 
 function permit(folder: string, may: 'read' | 'write'): void {
   for (const name of readdirSync(folder)) chmodSync(join(folder, name), may === 'read' ? 0o444 : 0o666)
@@ -37,7 +38,7 @@ it('a file and a folder that may only be read: looking works, writing says why, 
   const five = [{ key: 'all', count: 5 }]
   const refused = { code: 'STORE_UNAVAILABLE', message: expect.stringContaining('check the permissions of the file and its folder') }
   expect(await lookAndEnqueue(file)).toMatchObject({ looked: five, enqueued: refused, lookedAgain: five })
-  const one = worker('works', {}, identity)
+  const one = worker('works', {}, setting)
   await until(() => one.count('up') === 1)
   expect(one.lines).toContainEqual({ what: 'unavailable', ...refused })
   expect(await jobs.countBy('state')).toEqual({ pending: 5 })
@@ -62,7 +63,7 @@ it('a folder that may only be read and has no file yet: everyone says so, and a 
     message: expect.stringContaining('check that its folder exists and that both may be read and written'),
   }
   expect(await lookAndEnqueue(file)).toMatchObject({ looked: refused, enqueued: refused })
-  const one = startWorker(file, 'works', {}, identity ?? {})
+  const one = startWorker(file, 'works', {}, setting)
   await until(() => one.count('up') === 1)
   expect(one.lines).toContainEqual({ what: 'unavailable', ...refused })
   expect(readdirSync(folder)).toEqual([])
@@ -80,7 +81,7 @@ it('a folder that may not be looked into any more: whoever has the file open wor
   const { file, jobs, worker, finishes } = await createPlace()
   const folder = dirname(file)
   permit(folder, 'write')
-  const one = worker('works', {}, identity)
+  const one = worker('works', {}, setting)
   await until(() => one.count('up') === 1)
   const first = (await jobs.enqueueMany(plain, Array.from({ length: 5 }))).map(({ id }) => id)
   await until(async () => (await jobs.count({ state: 'completed' })) === 5)
