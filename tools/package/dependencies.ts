@@ -27,22 +27,22 @@ const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) a
 }
 
 /**
- * What `npm install triphammer` brings along by the lockfile: all its dependencies and theirs. Not the optional peers, which
- * npm leaves to the user.
+ * What npm installs for dependencies of the package, by the lockfile: these and theirs. Not the optional peers, which npm
+ * leaves to the user.
  *
- * @param peers those that the user has installed as well, by name
+ * @param names what the package depends on
  */
-export function productionTree(peers: readonly string[] = []): readonly Dependency[] {
+export function dependencyTree(names: readonly string[]): readonly Dependency[] {
   const found = new Map<string, Dependency>()
-  const visit = (from: string, names: readonly string[]): void => {
-    for (const name of names) {
+  const visit = (from: string, wanted: readonly string[]): void => {
+    for (const name of wanted) {
       const path = resolve(from, name)
       if (path === undefined || found.has(path)) continue
       found.set(path, { name, path, hasInstallScript: lock.packages[path]?.hasInstallScript === true })
       visit(path, namesOf(path))
     }
   }
-  visit(PACKAGE, [...namesOf(PACKAGE), ...peers])
+  visit(PACKAGE, names)
   return [...found.values()]
 }
 

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
-import { PACKAGE, productionTree, ROOT } from './dependencies.ts'
+import { dependencyTree, PACKAGE, ROOT } from './dependencies.ts'
 
 /** What npm tells of a tarball that it packed. */
 export interface Packed {
@@ -85,7 +85,7 @@ export function installPackage(tarball: Tarball, options: InstallOptions = {}): 
   mkdirSync(home, { recursive: true })
   execFileSync('tar', ['-xzf', tarball.file, '-C', home, '--strip-components=1'])
   const manifest = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as Manifest
-  if (options.dependencies !== false) copyDependencies(folder, options.peers ?? [])
+  if (options.dependencies !== false) copyDependencies(folder, [...Object.keys(manifest.dependencies), ...(options.peers ?? [])])
   linkCommands(folder, manifest)
   return {
     folder,
@@ -112,8 +112,8 @@ function entriesOf({ exports }: Manifest): readonly string[] {
     .map((path) => `triphammer${path.slice(1)}`)
 }
 
-function copyDependencies(folder: string, peers: readonly string[]): void {
-  for (const { path } of productionTree(peers)) {
+function copyDependencies(folder: string, names: readonly string[]): void {
+  for (const { path } of dependencyTree(names)) {
     const from = join(ROOT, path)
     if (!existsSync(from)) continue // of another platform
     const to = join(folder, path.startsWith(PACKAGE) ? join('node_modules/triphammer', path.slice(PACKAGE.length)) : path)

@@ -5,7 +5,7 @@
  * round numbers. A new entry needs a row. A new folder in a row is a decision about what every user of that entry loads from
  * now on.
  */
-export const TARBALL_LIMITS = { packedBytes: 433_000, unpackedBytes: 1_815_000 } as const
+export const TARBALL_LIMITS = { packedBytes: 550_000, unpackedBytes: 2_275_000 } as const
 
 /** What the import of an entry may load. */
 export interface EntryLimit {
@@ -18,14 +18,14 @@ export interface EntryLimit {
 const SQLITE = ['sql', 'stores/sqlite', 'stores/sqlite/migrations']
 
 export const ENTRY_LIMITS: Readonly<Record<string, EntryLimit>> = {
-  triphammer: { files: 73, bytes: 211_000, folders: ['.', 'client', 'core', 'extend', ...SQLITE] },
+  triphammer: { files: 76, bytes: 237_000, folders: ['.', 'client', 'core', 'extend', ...SQLITE] },
   'triphammer/store': { files: 1, bytes: 400, folders: ['.'] },
-  'triphammer/worker': { files: 55, bytes: 151_000, folders: ['.', 'core', 'extend', 'worker'] },
-  'triphammer/memory': { files: 32, bytes: 59_000, folders: ['.', 'core', 'stores/memory'] },
-  'triphammer/sqlite': { files: 49, bytes: 128_000, folders: ['.', 'core', ...SQLITE] },
+  'triphammer/worker': { files: 56, bytes: 159_000, folders: ['.', 'core', 'extend', 'worker'] },
+  'triphammer/memory': { files: 32, bytes: 60_000, folders: ['.', 'core', 'stores/memory'] },
+  'triphammer/sqlite': { files: 51, bytes: 141_000, folders: ['.', 'core', ...SQLITE] },
   'triphammer/testing': {
-    files: 135,
-    bytes: 364_000,
+    files: 140,
+    bytes: 398_000,
     folders: ['.', 'client', 'core', 'extend', 'stores/memory', 'testing', 'worker', ...SQLITE],
   },
   'triphammer/config': { files: 6, bytes: 10_500, folders: ['.', 'cli', 'core'] },

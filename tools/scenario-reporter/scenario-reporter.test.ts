@@ -4,12 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
 const config = fileURLToPath(new URL('fixture/vitest.config.ts', import.meta.url))
 const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
 let folder: string
 let file: string
+
+// Each test starts vitest, one of them three times, on a machine that may be busy.
+vi.setConfig({ testTimeout: 300_000 })
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'triphammer-table-'))
