@@ -6,6 +6,9 @@ export type SqliteValue = string | number | null
 /** A row by column name. Drivers may add properties of their own, so read columns by name and never spread a row. */
 export type SqliteRow = Readonly<Record<string, SqliteValue>>
 
+/** A row as a list of its values, in the order of the columns. */
+export type SqliteList = readonly SqliteValue[]
+
 /** The drivers that are known. */
 export type SqliteDriverName = 'node:sqlite' | 'libsql' | 'better-sqlite3'
 
@@ -27,6 +30,8 @@ export interface SqliteHandle {
   readonly inTransaction: boolean
   exec(sql: string): void
   prepare(sql: string): SqliteStatement
+  /** A statement whose rows are wanted as lists: where there are many, making objects of them costs as much as reading them. */
+  prepareLists(sql: string): (parameters: readonly SqliteValue[]) => readonly SqliteList[]
   close(): void
 }
 
@@ -43,6 +48,8 @@ export interface SqliteConnection {
   exec(sql: string): void
   run(sql: string, parameters?: readonly SqliteValue[]): number
   all(sql: string, parameters?: readonly SqliteValue[]): readonly SqliteRow[]
+  /** As `all`, each row as a list. */
+  lists(sql: string, parameters?: readonly SqliteValue[]): readonly SqliteList[]
   get(sql: string, parameters?: readonly SqliteValue[]): SqliteRow | undefined
   close(): void
 }
@@ -57,7 +64,8 @@ const NONE: readonly SqliteValue[] = []
  * @param classify turns what a driver throws into the error that callers see
  */
 export function connectionOn(handle: SqliteHandle, classify: (error: unknown) => unknown): SqliteConnection {
-  const statements = new Map<string, SqliteStatement>()
+  const statements = createCache((sql) => handle.prepare(sql))
+  const lists = createCache((sql) => handle.prepareLists(sql))
 
   const attempt = <T>(work: () => T): T => {
     if (!handle.isOpen) throw new TriphammerError('STORE_UNAVAILABLE', 'the connection has been closed')
@@ -67,16 +75,6 @@ export function connectionOn(handle: SqliteHandle, classify: (error: unknown) =>
       throw classify(error)
     }
   }
-  const prepared = (sql: string): SqliteStatement => {
-    const known = statements.get(sql)
-    if (known) return known
-    const statement = handle.prepare(sql)
-    const [oldest] = statements.keys()
-    if (statements.size >= MAX_STATEMENTS && oldest !== undefined) statements.delete(oldest)
-    statements.set(sql, statement)
-    return statement
-  }
-
   return {
     driver: handle.driver,
     db: handle.db,
@@ -91,12 +89,35 @@ export function connectionOn(handle: SqliteHandle, classify: (error: unknown) =>
       }
     },
     exec: (sql) => attempt(() => handle.exec(sql)),
-    run: (sql, parameters = NONE) => attempt(() => prepared(sql).run(parameters)),
-    all: (sql, parameters = NONE) => attempt(() => prepared(sql).all(parameters)),
-    get: (sql, parameters = NONE) => attempt(() => prepared(sql).all(parameters)[0]),
+    run: (sql, parameters = NONE) => attempt(() => statements.get(sql).run(parameters)),
+    all: (sql, parameters = NONE) => attempt(() => statements.get(sql).all(parameters)),
+    lists: (sql, parameters = NONE) => attempt(() => lists.get(sql)(parameters)),
+    get: (sql, parameters = NONE) => attempt(() => statements.get(sql).all(parameters)[0]),
     close() {
       statements.clear()
+      lists.clear()
       if (handle.isOpen) attempt(() => handle.close())
     },
+  }
+}
+
+interface Cache<Value> {
+  get(sql: string): Value
+  clear(): void
+}
+
+function createCache<Value>(prepare: (sql: string) => Value): Cache<Value> {
+  const prepared = new Map<string, Value>()
+  return {
+    get(sql) {
+      const known = prepared.get(sql)
+      if (known !== undefined) return known
+      const statement = prepare(sql)
+      const [oldest] = prepared.keys()
+      if (prepared.size >= MAX_STATEMENTS && oldest !== undefined) prepared.delete(oldest)
+      prepared.set(sql, statement)
+      return statement
+    },
+    clear: () => prepared.clear(),
   }
 }

@@ -8,7 +8,7 @@ interface NodeSqlite {
   exec(sql: string): void
   prepare(sql: string): {
     run(...parameters: SqliteValue[]): { readonly changes: number | bigint }
-    all(...parameters: SqliteValue[]): SqliteRow[]
+    all(...parameters: SqliteValue[]): SqliteRow[] | SqliteValue[][]
     setReadBigInts(on: boolean): void
     setReturnArrays?(on: boolean): void
   }
@@ -22,8 +22,9 @@ interface BetterSqlite {
   exec(sql: string): void
   prepare(sql: string): {
     run(parameters: readonly SqliteValue[]): { readonly changes: number }
-    all(parameters: readonly SqliteValue[]): SqliteRow[]
+    all(parameters: readonly SqliteValue[]): SqliteRow[] | SqliteValue[][]
     safeIntegers(on: boolean): unknown
+    raw(on: boolean): unknown
   }
   close(): void
 }
@@ -89,8 +90,16 @@ function nodeHandle(db: NodeSqlite): SqliteHandle {
       statement.setReturnArrays?.(false)
       return {
         run: (parameters) => Number(statement.run(...parameters).changes),
-        all: (parameters) => statement.all(...parameters),
+        all: (parameters) => statement.all(...parameters) as SqliteRow[],
       }
+    },
+    prepareLists(sql) {
+      const statement = db.prepare(sql)
+      statement.setReadBigInts(false)
+      // Node before 22.16 only knows rows as objects.
+      if (!statement.setReturnArrays) return (parameters) => statement.all(...parameters).map((row) => Object.values(row))
+      statement.setReturnArrays(true)
+      return (parameters) => statement.all(...parameters) as SqliteValue[][]
     },
     close: () => db.close(),
   }
@@ -135,8 +144,14 @@ function betterHandle(driver: SqliteDriverName, db: BetterSqlite): SqliteHandle 
       // process when it is a Buffer.
       return {
         run: (parameters) => statement.run(parameters).changes,
-        all: (parameters) => statement.all(parameters),
+        all: (parameters) => statement.all(parameters) as SqliteRow[],
       }
+    },
+    prepareLists(sql) {
+      const statement = db.prepare(sql)
+      statement.safeIntegers(false)
+      statement.raw(true)
+      return (parameters) => statement.all(parameters) as SqliteValue[][]
     },
     close: () => db.close(),
   }

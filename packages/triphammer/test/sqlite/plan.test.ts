@@ -29,6 +29,7 @@ function plansOf(prepare: (db: SqliteConnection) => void): string[] {
     ...real,
     run: (sql, parameters) => real.run(noted(sql, parameters), parameters),
     all: (sql, parameters) => real.all(noted(sql, parameters), parameters),
+    lists: (sql, parameters) => real.lists(noted(sql, parameters), parameters),
     get: (sql, parameters) => real.get(noted(sql, parameters), parameters),
   }
   work({ db, now: Date.now(), wake: () => {} })

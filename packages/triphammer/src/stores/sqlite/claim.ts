@@ -50,7 +50,7 @@ interface NewLease {
 // By id, through its index: without one to name, SQLite scans the table for rowids once an `analyze` has seen it nearly empty.
 function takeFrom({ db, now }: Write, priority: number, limit: number, lease: NewLease, wanted: Wanted): Run[] {
   const { sql, parameters } = wantedJobs(wanted)
-  const rows = db.all(
+  const rows = db.lists(
     `update triphammer_live indexed by triphammer_live_id set token = ?, session = ?, lease_until = ?, started_at = ?, attempt = attempt + 1
      where id in (select id from ${BY_CLAIM_INDEX} where priority = ? and ${sql} order by run_at, id limit ?)
      returning ${RUN_COLUMNS}`,

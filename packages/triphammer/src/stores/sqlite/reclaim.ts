@@ -66,19 +66,26 @@ interface ReclaimerOptions {
   readonly ids: Ids
 }
 
-const EXPIRED = `select id, session, lease_until from triphammer_live indexed by triphammer_live_lease
+const EXPIRED = `select id, session, queue, started_at, lease_until from triphammer_live indexed by triphammer_live_lease
   where lease_until is not null and lease_until <= ? and (? is null or queue in (select value from json_each(?)))
   order by lease_until, id limit ?`
 
 interface Expired {
   readonly id: string
   readonly session: string
+  readonly queue: string
+  readonly claimedAt: number
 }
 
 // The runs whose leases have ended, those that ended first coming first.
 function expiredRuns(db: SqliteConnection, now: number, { queues, limit }: ReclaimRequest): readonly Expired[] {
   const names = queues ? JSON.stringify(queues) : null
-  return db.all(EXPIRED, [now, names, names, limit]).map((row) => ({ id: text(row, 'id'), session: text(row, 'session') }))
+  return db.all(EXPIRED, [now, names, names, limit]).map((row) => ({
+    id: text(row, 'id'),
+    session: text(row, 'session'),
+    queue: text(row, 'queue'),
+    claimedAt: number(row, 'started_at'),
+  }))
 }
 
 /** Leases expired runs to the caller; the attempt and its start stay as they are. */
@@ -87,12 +94,12 @@ export function reclaimRuns(write: Write, ids: Ids, request: ReclaimRequest): re
   if (expired.length === 0) return []
   const token = ids.next()
   const until = later(write.now, request.leaseMs)
-  return expired.map(({ id, session }) => {
-    const row = write.db.get(
-      `update triphammer_live set token = ?, session = ?, lease_until = ? where id = ? returning queue, started_at, ${RUN_COLUMNS}`,
+  return expired.map(({ id, session, queue, claimedAt }) => {
+    const [row] = write.db.lists(
+      `update triphammer_live set token = ?, session = ?, lease_until = ? where id = ? returning ${RUN_COLUMNS}`,
       [token, request.session, until, id],
     )
     if (session !== request.session) disturb(write, session)
-    return runOf(row!, { queue: text(row!, 'queue'), token, claimedAt: number(row!, 'started_at') })
+    return runOf(row!, { queue, token, claimedAt })
   })
 }
