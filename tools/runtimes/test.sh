@@ -39,16 +39,16 @@ fetch() {
   [[ $("$program" --version) == ?(v)"$2" ]] && echo "$program"
 }
 
-# suite <program>: the closing line is the last one of its log.
+# suite <version> <program>: the closing line is the last one of its log.
 suite() {
-  echo "── the suite on Node $("$1" --version)"
-  PATH="$(dirname -- "$1"):$PATH" SCENARIOS=tell "$1" node_modules/vitest/vitest.mjs run </dev/null 2>&1 | tee -- "$place/log"
+  echo "── the suite on Node $1"
+  PATH="$(dirname -- "$2"):$PATH" SCENARIOS=tell "$2" node_modules/vitest/vitest.mjs run </dev/null 2>&1 | tee -- "$place/log"
   local status=$?
   local line
   line=$(grep -E '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$place/log" | tail -n 1)
   # A run that dies on its way has failed, whatever it had counted.
   if [[ -z $line || ($status != 0 && $line == *' 0 failed'*) ]]; then line='0 passed, 1 failed'; fi
-  summary+=("Node $("$1" --version | tr -d v): $line")
+  summary+=("Node $1: $line")
 }
 
 # An empty folder with the package in it, as a user gets it.
@@ -74,7 +74,7 @@ installed=false
 if install; then installed=true; else summary+=('npm install: 0 passed, 1 failed'); fi
 for version in "${node_versions[@]}"; do
   if program=$(fetch "node-$platform" "$version" node); then
-    suite "$program"
+    suite "$version" "$program"
     $installed && smoke "Node $version, installed" "$program"
   else
     summary+=("Node $version, which could not be had: 0 passed, 1 failed")
