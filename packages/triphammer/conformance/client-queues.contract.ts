@@ -70,7 +70,7 @@ forEachClient('client: queues', (open) => {
     const byName = Object.fromEntries((await jobs.queues()).map((queue) => [queue.name, queue]))
     expect(byName).toEqual({
       a: { name: 'a', pending: 1, running: 0 },
-      default: { name: 'default', pending: 2, running: 1 },
+      default: { name: 'default', pending: 2, running: 1, waitingSince: NOW },
       z: { name: 'z', pending: 0, running: 0, paused: { by: 'ann', since: NOW } },
     })
   })
