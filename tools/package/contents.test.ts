@@ -4,8 +4,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { dependencyTree, PACKAGE, ROOT } from './dependencies.ts'
 import { installPackage, pack, packPackage } from './installed.ts'
 
-// First as npm does it, which builds as well.
-const published = pack(join(ROOT, PACKAGE), ['--dry-run'])
+// First as npm does it, which builds as well: with its scripts, whatever the environment says of them.
+const published = pack(join(ROOT, PACKAGE), ['--dry-run', '--ignore-scripts=false'])
 const tarball = packPackage()
 const { home, manifest, remove } = installPackage(tarball)
 const files = tarball.files.map(({ path }) => path)
