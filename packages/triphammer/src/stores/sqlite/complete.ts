@@ -1,6 +1,6 @@
 import { DEFAULTS } from '../../core/defaults.ts'
 import type { Outcome } from '../../store/types.ts'
-import { ENDED, STARTED, timesOf } from './ended.ts'
+import { ENDED, FREE, STARTED, timesOf } from './ended.ts'
 import { orNull } from './rows.ts'
 import { changeAll } from './transact.ts'
 import type { Write } from './write.ts'
@@ -18,9 +18,6 @@ const INTO_HISTORY = `insert or replace into triphammer_history
 const historyOf = (started: string, ended: string, result: string): string =>
   `select id, queue, task, priority, run_at, created_at, attempt, max_attempts, ${started}, ${ended}, ${ended} + ${RETAIN_MS},
    timeout_ms, retain_ms, retry, error, progress, ${result}, payload`
-
-// Only the holder may end a run, and only as cancelled once that has been requested.
-const FREE = 'token = ? and cancel is null'
 
 const COPY_ONE = `${INTO_HISTORY} ${historyOf(STARTED, ENDED, '?')} from triphammer_live where id = ? and ${FREE} and retain_ms is not 0`
 const REMOVE_ONE = `delete from triphammer_live where id = ? and ${FREE}`

@@ -9,6 +9,11 @@ export const STARTED = 'started_at + ?'
 /** Its end in milliseconds after its claim; without one, the end is now. */
 export const ENDED = 'coalesce(started_at + ?, ?)'
 
+/** The condition that a run is the caller's, by its token. */
+export const FENCED = 'token = ?'
+/** And free to end as the caller says: once a cancel has been requested, only as cancelled. */
+export const FREE: string = `${FENCED} and cancel is null`
+
 const MOVE = `insert or replace into triphammer_ended
   (id, state, queue, task, priority, run_at, created_at, attempt, max_attempts, started_at, ended_at,
    timeout_ms, retain_ms, retry, error, progress, payload)

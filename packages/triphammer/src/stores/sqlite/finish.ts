@@ -3,7 +3,7 @@ import type { FinalState } from '../../core/state.ts'
 import type { SqliteValue } from '../../sql/sqlite-connection.ts'
 import type { FinishResult, Outcome } from '../../store/types.ts'
 import { complete, completeTogether } from './complete.ts'
-import { moveToEnded, timesOf } from './ended.ts'
+import { FENCED, FREE, moveToEnded, timesOf } from './ended.ts'
 import { enqueueJobs } from './enqueue.ts'
 import { cancelReason, later, number, text } from './rows.ts'
 import type { Write } from './write.ts'
@@ -18,9 +18,6 @@ export function finishRuns(write: Write, outcomes: readonly Outcome[]): readonly
   })
 }
 
-// Only the holder may write, and nothing but a cancel once that has been requested.
-const FENCED = 'token = ?'
-const FREE = `${FENCED} and cancel is null`
 const HELD = `id = ? and ${FENCED}`
 const FREE_TO_END = `id = ? and ${FREE}`
 
