@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { type Clock, sleep, type Timer } from '../core/clock.ts'
+import { createDeferred } from '../core/deferred.ts'
 import { meansUp, tellStop } from './child.ts'
 import { EXIT, type ExitCode } from './errors.ts'
 import type { Lines } from './lines.ts'
@@ -122,12 +123,4 @@ function killAtLast({ clock, killAfterMs }: ProcessesOptions, signal: AbortSigna
     timer = clock.timer(killAfterMs, kill)
   })
   return { cancel: () => timer?.cancel() }
-}
-
-function createDeferred() {
-  let resolve!: () => void
-  const promise = new Promise<void>((yes) => {
-    resolve = yes
-  })
-  return { promise, resolve }
 }

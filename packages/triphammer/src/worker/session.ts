@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../core/clock.ts'
+import { createDeferred } from '../core/deferred.ts'
 import { TriphammerError } from '../core/errors.ts'
 import type { Enqueuer } from '../extend/enqueuer.ts'
 import { combineGates } from '../extend/gate.ts'
@@ -216,17 +217,6 @@ async function within(clock: Clock, ms: number, promise: Promise<unknown>, signa
   await Promise.race([promise, sleep(clock, ms, over.signal)])
   signal?.removeEventListener('abort', cut)
   cut()
-}
-
-function createDeferred() {
-  let resolve!: () => void
-  let reject!: (error: unknown) => void
-  const promise = new Promise<void>((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  promise.catch(() => {}) // whoever waits for it is told; nobody has to
-  return { promise, resolve, reject }
 }
 
 function sum(numbers: readonly number[]): number {
