@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fixed } from '../src/core/retry.ts'
-import type { Outcome, Run } from '../src/store/types.ts'
+import type { NewJob, Outcome, Run } from '../src/store/types.ts'
 import { completed, NO_TOKEN } from './builders.ts'
 import { forEachStore, type Opened } from './harness.ts'
 
@@ -70,6 +70,28 @@ forEachStore('many at once', (open) => {
       else expect(record).toMatchObject({ state: 'completed', attempt: 1, startedAt: claimedAt + at + 1, endedAt: claimedAt + at + 41 })
       if (at % 3 !== 1) expect(record?.result).toBe(results[at % 11])
     }
+  })
+
+  it.each([
+    ['all of them', {}],
+    ['one kept among them', { 7: {} }],
+    ['the first of them kept', { 0: {} }],
+    ['one kept for a moment, one for long', { 3: { retainMs: 0.5 }, 11: { retainMs: 1_000 } }],
+  ] as const)('completions of jobs that are forgotten: %s', async (_, exceptions: Readonly<Record<number, Partial<NewJob>>>) => {
+    const opened = await open()
+    const { store, job, claim, find } = opened
+    const jobs = Array.from({ length: 20 }, (_, at) => job(exceptions[at] ?? { retainMs: 0 }))
+    await store.enqueue(jobs)
+    const runs = await claim({ limit: 20 })
+    const outcomes = runs.map((run) => completed(run, '"done"'))
+    const stale = { ...outcomes[5]!, lease: { id: runs[5]!.id, token: NO_TOKEN } }
+    expect(await statesOf(opened, outcomes.with(5, stale))).toEqual(runs.map((run) => (run === runs[5] ? 'stale' : 'applied')))
+    expect((await find(runs[5]!.id))?.state).toBe('running')
+    for (const [at, { id }] of jobs.entries()) {
+      if (at !== 5) expect((await find(id))?.result).toBe(at in exceptions ? '"done"' : undefined)
+    }
+    expect(await statesOf(opened, [outcomes[5]!])).toEqual(['applied'])
+    expect(await store.admin.count({})).toEqual([{ key: 'all', count: Object.keys(exceptions).length }])
   })
 
   it('[I1] completions among which some are stale or to be cancelled: the others are written, of several claims', async () => {

@@ -41,6 +41,7 @@ const COPY_MANY = `${INTO_HISTORY}
   where ${FREE} and retain_ms is not 0`
 const REMOVE_MANY = `delete from triphammer_live indexed by triphammer_live_id
   where id in (select value from json_each(?)) and ${FREE}`
+const FORGET_MANY = `${REMOVE_MANY} and retain_ms = 0`
 
 /**
  * Completes many runs with few statements, those of one claim together, and returns the outcomes that are written. Whatever
@@ -67,12 +68,28 @@ function byClaim(outcomes: readonly Outcome[]): Iterable<Completed[]> {
   return groups.values()
 }
 
-function completeAll({ db, now }: Write, outcomes: readonly Completed[]): boolean {
+function completeAll(write: Write, outcomes: readonly Completed[]): boolean {
+  return (isForgotten(write, outcomes[0]!) && forgetAll(write, outcomes)) || moveAll(write, outcomes)
+}
+
+// What the first of a group is, the others are too, as a rule: a copy that finds nothing to copy costs as much as the removal.
+function isForgotten({ db }: Write, { lease }: Completed): boolean {
+  return db.get('select 1 from triphammer_live where id = ? and retain_ms = 0', [lease.id]) !== undefined
+}
+
+function forgetAll({ db }: Write, outcomes: readonly Completed[]): boolean {
+  return changeAll(db, outcomes.length, () => db.run(FORGET_MANY, [idsOf(outcomes), outcomes[0]!.lease.token]))
+}
+
+function moveAll({ db, now }: Write, outcomes: readonly Completed[]): boolean {
   const { token } = outcomes[0]!.lease
   const rows = JSON.stringify(outcomes.map((outcome) => [outcome.lease.id, ...timesOf(outcome), outcome.result]))
-  const ids = JSON.stringify(outcomes.map(({ lease }) => lease.id))
   return changeAll(db, outcomes.length, () => {
     db.run(COPY_MANY, [rows, now, now, token])
-    return db.run(REMOVE_MANY, [ids, token])
+    return db.run(REMOVE_MANY, [idsOf(outcomes), token])
   })
+}
+
+function idsOf(outcomes: readonly Completed[]): string {
+  return JSON.stringify(outcomes.map(({ lease }) => lease.id))
 }

@@ -14,8 +14,14 @@ export function finishRuns(write: Write, outcomes: readonly Outcome[]): readonly
   return outcomes.map((outcome) => {
     const state = completed.has(outcome) || settle(write, outcome) ? 'applied' : refusal(write, outcome)
     if (state === 'applied' && outcome.spawn) enqueueJobs(write, outcome.spawn)
-    return { state, ended: [], released: [] }
+    return RESULTS[state]
   })
+}
+
+const RESULTS: Readonly<Record<FinishResult['state'], FinishResult>> = {
+  applied: { state: 'applied', ended: [], released: [] },
+  stale: { state: 'stale', ended: [], released: [] },
+  cancel: { state: 'cancel', ended: [], released: [] },
 }
 
 const HELD = `id = ? and ${FENCED}`
