@@ -74,7 +74,9 @@ forEachStore('claim', (open) => {
     const { add, claim } = await open()
     for (let n = 0; n < 5; n++) await add({ task: 'other' })
     const [a, b] = [await add({ task: 'a' }), await add({ task: 'b' })]
+    const c = await add({ task: 'c' })
     expect((await claim({ tasks: ['a', 'b'], limit: 5 })).map(({ id }) => id)).toEqual([a, b])
+    expect((await claim({ tasks: ['c'], limit: 5 })).map(({ id }) => id)).toEqual([c])
     expect(await claim({ tasks: [] })).toEqual([])
     expect(await claim({ limit: 10 })).toHaveLength(5)
   })

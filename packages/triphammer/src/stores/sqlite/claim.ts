@@ -2,7 +2,7 @@ import type { Ids } from '../../core/ids.ts'
 import type { SqliteConnection } from '../../sql/sqlite-connection.ts'
 import type { Claimed, ClaimRequest, FinishResult, Outcome, Run } from '../../store/types.ts'
 import { finishRuns } from './finish.ts'
-import { BY_CLAIM_INDEX, duePriorities, nextRunAt, takeInOrder, type Wanted, wantedJobs } from './pick.ts'
+import { BY_CLAIM_INDEX, duePriorities, firstPriority, nextRunAt, takeInOrder, type Wanted, wantedJobs } from './pick.ts'
 import { later, RUN_COLUMNS, runOf } from './rows.ts'
 import type { Write } from './write.ts'
 
@@ -30,14 +30,19 @@ export function finishAndClaim(write: Write, ids: Ids, request: ClaimRequest): C
 }
 
 function claim(write: Write, ids: Ids, { session, limit, leaseMs, weights }: ClaimRequest, wanted: Wanted): Run[] {
-  const priorities = duePriorities(write.db, wanted)
-  if (priorities.length === 0) return []
+  const { db } = write
   const lease = { token: ids.next(), session, until: later(write.now, leaseMs) }
   const runs: Run[] = []
-  takeInOrder(priorities, weights, ids, (priority) => {
+  const take = (priority: number): boolean => {
     runs.push(...takeFrom(write, priority, limit - runs.length, lease, wanted))
     return runs.length < limit
-  })
+  }
+  if (!weights) {
+    // The most urgent priority fills most claims, and then nobody has to look for the others.
+    const first = firstPriority(db, wanted.queue)
+    if (first === undefined || !take(first)) return runs
+  }
+  takeInOrder(duePriorities(db, wanted), weights, ids, take)
   return runs
 }
 
@@ -56,7 +61,7 @@ function takeFrom({ db, now }: Write, priority: number, limit: number, lease: Ne
      returning ${RUN_COLUMNS}`,
     [lease.token, lease.session, lease.until, now, priority, ...parameters, limit],
   )
-  const leased = { queue: wanted.queue, token: lease.token, claimedAt: now }
+  const leased = { queue: wanted.queue, priority, token: lease.token, claimedAt: now }
   // SQLite returns changed rows in whatever order it changed them.
   return rows.map((row) => runOf(row, leased)).sort((a, b) => a.runAt - b.runAt || (a.id < b.id ? -1 : 1))
 }

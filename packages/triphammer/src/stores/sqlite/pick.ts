@@ -21,7 +21,8 @@ export interface Condition {
 /** The condition that a free, due job is wanted. */
 export function wantedJobs({ queue, now, tasks, except }: Wanted): Condition {
   const parts: Condition[] = [{ sql: 'queue = ? and lease_until is null and run_at <= ?', parameters: [queue, now] }]
-  if (tasks) parts.push({ sql: 'task in (select value from json_each(?))', parameters: [JSON.stringify(tasks)] })
+  if (tasks?.length === 1) parts.push({ sql: 'task = ?', parameters: tasks })
+  else if (tasks) parts.push({ sql: 'task in (select value from json_each(?))', parameters: [JSON.stringify(tasks)] })
   if (except.length > 0) parts.push({ sql: 'id not in (select value from json_each(?))', parameters: [JSON.stringify(except)] })
   return { sql: parts.map(({ sql }) => sql).join(' and '), parameters: parts.flatMap(({ parameters }) => parameters) }
 }
@@ -36,6 +37,12 @@ const PRIORITIES = `with recursive level (priority) as (
             order by priority limit 1)
     from level where level.priority is not null
   )`
+
+/** The most urgent priority of which the queue has free jobs, whether they are due or not. */
+export function firstPriority(db: SqliteConnection, queue: string): number | undefined {
+  const row = db.get(`select priority from ${BY_CLAIM_INDEX} where queue = ? and lease_until is null order by priority limit 1`, [queue])
+  return row && number(row, 'priority')
+}
 
 /** The priorities that have wanted jobs, most urgent first. */
 export function duePriorities(db: SqliteConnection, wanted: Wanted): number[] {

@@ -66,7 +66,7 @@ interface ReclaimerOptions {
   readonly ids: Ids
 }
 
-const EXPIRED = `select id, session, queue, started_at, lease_until from triphammer_live indexed by triphammer_live_lease
+const EXPIRED = `select id, session, queue, priority, started_at, lease_until from triphammer_live indexed by triphammer_live_lease
   where lease_until is not null and lease_until <= ? and (? is null or queue in (select value from json_each(?)))
   order by lease_until, id limit ?`
 
@@ -74,6 +74,7 @@ interface Expired {
   readonly id: string
   readonly session: string
   readonly queue: string
+  readonly priority: number
   readonly claimedAt: number
 }
 
@@ -84,6 +85,7 @@ function expiredRuns(db: SqliteConnection, now: number, { queues, limit }: Recla
     id: text(row, 'id'),
     session: text(row, 'session'),
     queue: text(row, 'queue'),
+    priority: number(row, 'priority'),
     claimedAt: number(row, 'started_at'),
   }))
 }
@@ -94,12 +96,12 @@ export function reclaimRuns(write: Write, ids: Ids, request: ReclaimRequest): re
   if (expired.length === 0) return []
   const token = ids.next()
   const until = later(write.now, request.leaseMs)
-  return expired.map(({ id, session, queue, claimedAt }) => {
+  return expired.map(({ id, session, queue, priority, claimedAt }) => {
     const [row] = write.db.lists(
       `update triphammer_live set token = ?, session = ?, lease_until = ? where id = ? returning ${RUN_COLUMNS}`,
       [token, request.session, until, id],
     )
     if (session !== request.session) disturb(write, session)
-    return runOf(row!, { queue, token, claimedAt })
+    return runOf(row!, { queue, priority, token, claimedAt })
   })
 }

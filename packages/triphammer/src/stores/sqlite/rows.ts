@@ -10,24 +10,25 @@ export function later(at: number, ms: number): number {
   return at + Math.ceil(ms)
 }
 
-/** What {@link runOf} reads, in this order; other columns may follow. */
-export const RUN_COLUMNS = 'id, task, payload, priority, attempt, max_attempts, run_at, created_at, timeout_ms, retry, retain_ms, cancel'
+/** What {@link runOf} reads, in this order; other columns may follow. What is known already is not read again: each column of each row costs. */
+export const RUN_COLUMNS = 'id, task, payload, attempt, max_attempts, run_at, created_at, timeout_ms, retry, retain_ms, cancel'
 
 type RunRow = readonly [
-  ...[id: string, task: string, payload: string, priority: number, attempt: number, maxAttempts: number, runAt: number, createdAt: number],
+  ...[id: string, task: string, payload: string, attempt: number, maxAttempts: number, runAt: number, createdAt: number],
   ...[timeoutMs: number | null, retry: string | null, retainMs: number | null, cancel: string | null],
 ]
 
 /** What whoever leases runs knows of them. */
 export interface Leased {
   readonly queue: string
+  readonly priority: number
   readonly token: string
   readonly claimedAt: number
 }
 
 /** A running row as its holder sees it. Written out, for it is called for each job: spreading what may be absent took twice as long. */
-export function runOf(row: SqliteList, { queue, token, claimedAt }: Leased): Run {
-  const [id, task, payload, priority, attempt, maxAttempts, runAt, createdAt, timeoutMs, retry, retainMs, cancel] = row as unknown as RunRow
+export function runOf(row: SqliteList, { queue, priority, token, claimedAt }: Leased): Run {
+  const [id, task, payload, attempt, maxAttempts, runAt, createdAt, timeoutMs, retry, retainMs, cancel] = row as unknown as RunRow
   const run: { -readonly [Key in keyof Run]: Run[Key] } = {
     lease: { id, token },
     id,
