@@ -152,35 +152,58 @@ describe('wake-ups', () => {
   })
 })
 
+// Wake-ups of a log that the test writes itself, on a clock of its own. A commit counts as seen once it has been told, as in SQLite.
+function wakeupsByHand() {
+  const file = freshFile()
+  writeFileSync(`${file}-wal`, '')
+  const clock = manualClock()
+  const looked: (() => void)[] = []
+  const seen = { looks: 0, wakes: 0, unseenCommits: 0 }
+  const wakeups = createWakeups(file, clock, () => {
+    seen.looks++
+    for (const resolve of looked.splice(0)) resolve()
+    const isWritten = seen.unseenCommits > 0
+    seen.unseenCommits = 0
+    return isWritten
+  })
+  afterwards(wakeups.subscribe(['default'], () => void seen.wakes++))
+  return {
+    clock,
+    seen,
+    write: () => appendFileSync(`${file}-wal`, 'written, not yet flushed'),
+    nextLook: () => new Promise<void>((resolve) => void looked.push(resolve)),
+  }
+}
+
 describe('what is reported before it can be seen', () => {
   it('is looked at until it can', async () => {
-    const file = freshFile()
-    writeFileSync(`${file}-wal`, '')
-    const clock = manualClock()
-    let isCommitted = false
-    let looks = 0
-    const looked: (() => void)[] = []
-    const wakeups = createWakeups(file, clock, () => {
-      looks++
-      for (const resolve of looked.splice(0)) resolve()
-      return isCommitted
-    })
-    let count = 0
-    afterwards(
-      wakeups.subscribe(['default'], () => {
-        count++
-      }),
-    )
-    const reported = new Promise<void>((resolve) => void looked.push(resolve))
-    appendFileSync(`${file}-wal`, 'written, not yet flushed')
+    const { clock, seen, write, nextLook } = wakeupsByHand()
+    const reported = nextLook()
+    write()
     await reported
     await clock.advance('5ms')
-    expect(count).toBe(0)
-    isCommitted = true
+    expect(seen.wakes).toBe(0)
+    seen.unseenCommits++
     await clock.advance('5ms')
-    expect(count).toBe(1)
-    const before = looks
+    expect(seen.wakes).toBe(1)
+    await clock.advance('1s')
+    const before = seen.looks
     await clock.advance('1h')
-    expect(looks - before).toBeLessThan(10) // it has stopped; what is left are probes
+    expect(seen.looks - before).toBeLessThan(10) // it has stopped; what is left are probes
+  })
+
+  it('is looked for again after the moment in which the watch is off', async () => {
+    const { clock, seen, write, nextLook } = wakeupsByHand()
+    const reported = nextLook()
+    seen.unseenCommits++
+    write()
+    await reported
+    await clock.advance('10ms')
+    expect(seen.wakes).toBe(1)
+    write() // reported to nobody
+    await clock.advance('12ms')
+    seen.unseenCommits++
+    await clock.advance('5ms')
+    expect(seen.wakes).toBe(2)
   })
 })

@@ -6,6 +6,10 @@ const PROBE_MS = 250
 // A commit can be seen once its log has been flushed, while the watch reports the writing before: nearly all reports came too
 // early (docs/adr/sqlite-wakeups.md). So one report is followed by looks, over a tenth of a second, until one sees it.
 const LOOKS_MS = [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 8, 10, 12, 15, 20]
+// A commit of 200 jobs is some 80 writes, and each of four busy processes was told of 2,000 a second: to hear of them all took a
+// quarter of the rate at which they worked (docs/adr/sqlite-wakeups.md). So after one report the watch is off for a moment, and
+// at the end of that it is looked for what may have been missed.
+const REST_MS = 20
 
 /** Tells subscribers that there may be work. */
 export interface Wakeups extends WakeupsFacet {
@@ -46,6 +50,7 @@ export function createWakeups(file: string | undefined, clock: Clock, writtenByO
   // Writing that goes on while looks go on starts them over.
   let looks = 0
   let nextLook: Timer | undefined
+  let rest: Timer | undefined
   const lookAgain = (): void => {
     const wait = LOOKS_MS[looks++]
     nextLook = wait === undefined ? undefined : clock.timer(wait, () => (look() ? stopLooking() : lookAgain()))
@@ -54,26 +59,32 @@ export function createWakeups(file: string | undefined, clock: Clock, writtenByO
     nextLook?.cancel()
     nextLook = undefined
   }
-  const onChange = (): void => {
+  const lookFor = (): void => {
     looks = 0
     if (!nextLook && !look()) lookAgain()
+  }
+  const onChange = (): void => {
+    disarm()
+    rest = clock.timer(REST_MS, () => {
+      rest = undefined
+      arm()
+      lookFor()
+    })
+    lookFor()
   }
   const disarm = (): void => {
     watcher?.close()
     watcher = undefined
   }
   const arm = (): void => {
-    if (watcher || log === undefined || subscribers.size === 0) return
+    if (watcher || rest || log === undefined || subscribers.size === 0) return
     try {
       watcher = watch(log, { persistent: false })
     } catch {
       return // it does not exist yet, or the file system cannot: the probe sees it
     }
-    // The log is made anew when the last connection of all processes had closed: the watch is then on a file that is gone.
-    watcher.on('change', (event) => {
-      if (event === 'rename') disarm()
-      onChange()
-    })
+    // The log is made anew when the last connection of all processes had closed: a watch that was on then is on a file that is gone.
+    watcher.on('change', onChange)
     watcher.on('error', disarm)
   }
   const probe = (now: Stats, before: Stats): void => {
@@ -90,6 +101,8 @@ export function createWakeups(file: string | undefined, clock: Clock, writtenByO
   }
   const stop = (): void => {
     disarm()
+    rest?.cancel()
+    rest = undefined
     stopLooking()
     if (log !== undefined && isProbing) unwatchFile(log, probe)
     isProbing = false
