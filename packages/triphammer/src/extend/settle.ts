@@ -32,8 +32,8 @@ export interface Ending {
 
 /** Ends runs: follow-ups go with the outcome, a requested cancel takes its place, events follow the commit. */
 export interface Settler {
-  /** The outcome with the jobs that follow from it. */
-  withFollowUps(ending: Ending): Outcome | Promise<Outcome>
+  /** The outcomes, in order, with the jobs that follow from them. At once where nobody has follow-ups. */
+  withFollowUps(endings: readonly Ending[]): readonly Outcome[] | Promise<readonly Outcome[]>
   /** Tells observers what has been committed. */
   announce(ending: Ending, result: FinishResult): void
   /** All of it for a list of endings. Within `tx` no event fires. */
@@ -52,12 +52,12 @@ export interface SettlerOptions {
 
 /** Makes a {@link Settler}. */
 export function createSettler({ store, hooks, clock, log, prepare }: SettlerOptions): Settler {
-  const withFollowUps = (ending: Ending): Outcome | Promise<Outcome> => {
-    if (hooks.followUps.length === 0) return ending.outcome
+  const withFollowUps: Settler['withFollowUps'] = (endings) =>
+    hooks.followUps.length === 0 ? endings.map(({ outcome }) => outcome) : Promise.all(endings.map(addFollowUps))
+  const addFollowUps = async (ending: Ending): Promise<Outcome> => {
+    const { outcome } = ending
     const finished = finishedJob(ending)
-    return finished ? addFollowUps(ending.outcome, finished) : ending.outcome
-  }
-  const addFollowUps = async (outcome: Outcome, finished: FinishedJob): Promise<Outcome> => {
+    if (!finished) return outcome
     const spawn = [...(outcome.spawn ?? [])]
     for (const followUp of hooks.followUps) {
       try {
@@ -88,12 +88,12 @@ export function createSettler({ store, hooks, clock, log, prepare }: SettlerOpti
     announce,
     async finish(endings, tx) {
       if (endings.length === 0) return []
-      const first = await store.finish(await Promise.all(endings.map(async (ending) => withFollowUps(ending))), tx)
+      const first = await store.finish(await withFollowUps(endings), tx)
       const final = await Promise.all(
         endings.map(async (ending, i): Promise<[Ending, FinishResult]> => {
           if (first[i]!.state !== 'cancel') return [ending, first[i]!]
           const instead: Ending = { run: ending.run, outcome: asCancelled(ending.outcome) }
-          const [result] = await store.finish([await withFollowUps(instead)], tx)
+          const [result] = await store.finish(await withFollowUps([instead]), tx)
           return [instead, result!]
         }),
       )

@@ -51,7 +51,7 @@ export function createCommit({ store, settler, enqueuer, clock, attempt }: Commi
     if (attempt.settled) throw lost()
     const kind = encodeOutcome(result === undefined ? { kind: 'completed' } : { kind: 'completed', result }, store.facets.results?.maxBytes)
     const outcome: Outcome = { lease: run.lease, ...attempt.times(), ...kind }
-    const [answer] = await store.finish([await settler.withFollowUps({ run, outcome })], tx)
+    const [answer] = await store.finish(await settler.withFollowUps([{ run, outcome }]), tx)
     if (answer!.state === 'stale') throw lost()
     if (answer!.state === 'cancel')
       throw new TriphammerError('CANCELLED', `job ${run.id} has been asked to be cancelled; nothing was committed`)

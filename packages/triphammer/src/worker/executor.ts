@@ -2,6 +2,7 @@ import { isTriphammerError, TriphammerError } from '../core/errors.ts'
 import { toFailure } from '../core/failure.ts'
 import { type JobOutcome, signalledOutcome } from '../core/outcome.ts'
 import { DEFAULT_RETRY } from '../core/retry.ts'
+import type { AnyTask } from '../core/task.ts'
 import { judge } from '../core/verdict.ts'
 import { issuesOf, refuseIssues } from '../extend/build-job.ts'
 import type { Enqueuer } from '../extend/enqueuer.ts'
@@ -33,6 +34,7 @@ export interface ExecutorOptions {
   readonly settler: Settler
 }
 
+type Confirmed = NonNullable<ReturnType<Attempt['committed']>>
 type HandlerEnd = { readonly value: unknown } | { readonly error: unknown }
 
 /** Makes an {@link Executor}. */
@@ -42,20 +44,26 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
   const makeCommit = (attempt: Attempt) => createCommit({ store, settler, enqueuer, clock, attempt })
 
   const perform = async (run: Run, handler: Handler, attempt: Attempt): Promise<unknown> => {
-    const payload = await readPayload(run, handler)
+    const { task } = handler
+    const parsed = parsePayload(run)
+    const payload = task.input ? await validPayload(task, task.input, parsed) : parsed
     return handler.run(createContext({ config, enqueuer, attempt, payload }) as never)
   }
   // Asynchronous, so that middleware which throws before it returns a promise fails the attempt and nothing else.
-  const performer = async (handler: Handler, attempt: Attempt): Promise<unknown> => {
-    if (hooks.run.length === 0) return perform(attempt.run, handler, attempt)
+  const performWithin = async (handler: Handler, attempt: Attempt): Promise<unknown> => {
     const { run, signal, log: ownLog } = attempt
     return compose(hooks.run, (call: RunCall) => perform(call.run, handler, attempt))({ run, signal, log: ownLog })
   }
 
-  const conclude = async (attempt: Attempt, handler: Handler, end: HandlerEnd): Promise<void> => {
+  const conclude = (attempt: Attempt, handler: Handler, end: HandlerEnd): void => {
+    const committed = attempt.committed()
+    if (committed) void concludeCommitted(attempt, handler, end, committed)
+    else settle(attempt, verdictOn(attempt, handler, end))
+  }
+  const concludeCommitted = async (attempt: Attempt, handler: Handler, end: HandlerEnd, confirmed: Confirmed): Promise<void> => {
     let really = end
     try {
-      const committed = await attempt.committed()
+      const committed = await confirmed
       if (committed) {
         if ('error' in end) attempt.log.warn({ error: end.error }, 'the handler threw after it had committed; the job is completed')
         return attempt.settle({ outcome: committed, recorded: true })
@@ -122,12 +130,13 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
         clock,
         log,
         makeCommit,
-        ended: (self, { outcome, recorded }) => ended({ lease: run.lease, ...self.times(), ...outcome }, recorded),
+        ended: (self, { outcome, recorded }) => ended({ ...outcome, lease: run.lease, ...self.times() }, recorded),
       })
       attempt.limit(run.timeoutMs ?? handler.task.policy.timeoutMs ?? policy.timeoutMs, (error) => {
         settle(attempt, attempt.cancelRequested ? { kind: 'cancelled' } : judgeFailure(attempt, handler, error, true))
       })
-      void performer(handler, attempt).then(
+      const performing = hooks.run.length === 0 ? perform(run, handler, attempt) : performWithin(handler, attempt)
+      void performing.then(
         (value) => conclude(attempt, handler, { value }),
         (error: unknown) => conclude(attempt, handler, { error }),
       )
@@ -136,10 +145,8 @@ export function createExecutor({ config, hooks, enqueuer, settler }: ExecutorOpt
   }
 }
 
-async function readPayload(run: Run, { task }: Handler): Promise<unknown> {
-  const payload = parsePayload(run)
-  if (!task.input) return payload
-  const result = await task.input['~standard'].validate(payload)
+async function validPayload(task: AnyTask, input: NonNullable<AnyTask['input']>, payload: unknown): Promise<unknown> {
+  const result = await input['~standard'].validate(payload)
   refuseIssues(task, issuesOf(task, result))
   return 'value' in result ? result.value : payload
 }

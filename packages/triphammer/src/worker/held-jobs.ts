@@ -43,14 +43,14 @@ export function createHeldJobs({ store, clock, leaseMs, onState, onConfirmed, on
   let asking = false
 
   // By our own count, from before the call that made it: an answer may have lain for minutes while the process was suspended.
-  const mayHaveRunOut = ({ renewedAt }: Claim): boolean => clock.monotonic() - renewedAt >= leaseMs
+  const mayHaveRunOut = ({ renewedAt }: Claim, now: number): boolean => now - renewedAt >= leaseMs
 
   const confirm = async (): Promise<void> => {
     for (let tries = 0; held.length > 0; tries++) {
       const asked = [...held]
       const sentAt = clock.monotonic()
       // To look is not enough then: a lease that has run out is held until somebody takes the job, which may be the next moment.
-      const extend = asked.some(mayHaveRunOut)
+      const extend = asked.some((claim) => mayHaveRunOut(claim, sentAt))
       try {
         const states = await store.extend(asked.map(leaseOf), extend ? { leaseMs } : {})
         const now = clock.monotonic()
@@ -74,7 +74,8 @@ export function createHeldJobs({ store, clock, leaseMs, onState, onConfirmed, on
     next() {
       const [first] = held
       if (!first || asking) return undefined
-      if (clock.monotonic() - first.confirmedAt <= MOMENT_MS && !mayHaveRunOut(first)) return held.shift()
+      const now = clock.monotonic()
+      if (now - first.confirmedAt <= MOMENT_MS && !mayHaveRunOut(first, now)) return held.shift()
       asking = true
       void confirm().finally(() => {
         asking = false

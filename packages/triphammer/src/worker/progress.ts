@@ -20,10 +20,11 @@ export interface ProgressOptions {
  * is kept for the next time, unless the handler has shown more since.
  */
 export async function writeProgress(claims: Iterable<Claim>, { store, leaseMs, told }: ProgressOptions): Promise<void> {
-  const shown = [...claims].flatMap((claim) => {
+  const shown: { readonly claim: Claim; readonly progress: string }[] = []
+  for (const claim of claims) {
     const progress = claim.active?.takeProgress()
-    return progress === undefined ? [] : [{ claim, progress }]
-  })
+    if (progress !== undefined) shown.push({ claim, progress })
+  }
   for (let at = 0; at < shown.length; at += SLICE) {
     const slice = shown.slice(at, at + SLICE)
     const progress = new Map(slice.map(({ claim, progress: text }) => [claim.run.id, text]))

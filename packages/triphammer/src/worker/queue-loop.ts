@@ -168,16 +168,15 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
     report(claim.run, outcome, result)
   }
   const report = (run: Run, outcome: Outcome, { state }: FinishResult): void => {
-    const fields = { job: run.id, task: run.task, attempt: run.attempt }
     if (state === 'stale') {
       log.warn(
-        { ...fields, outcome: outcome.kind },
+        { ...fieldsOf(run), outcome: outcome.kind },
         'a run had been taken away, or its outcome was recorded and the reply lost; nothing was written',
       )
     } else if (outcome.kind === 'retry') {
-      log.warn({ ...fields, error: outcome.error, delayMs: outcome.delayMs }, 'an attempt failed; there will be another')
+      log.warn({ ...fieldsOf(run), error: outcome.error, delayMs: outcome.delayMs }, 'an attempt failed; there will be another')
     } else if (outcome.kind === 'dead' || outcome.kind === 'timed_out') {
-      log.error({ ...fields, error: outcome.error }, 'a job failed for good')
+      log.error({ ...fieldsOf(run), error: outcome.error }, 'a job failed for good')
     }
   }
 
@@ -198,7 +197,7 @@ export function createQueueLoop(options: QueueLoopOptions): QueueLoop {
       batch.map(({ claim }) => claim),
       { store, told: () => {} },
     )
-    const finish = await Promise.all(batch.map(async ({ claim, outcome }) => settler.withFollowUps({ run: claim.run, outcome })))
+    const finish = await settler.withFollowUps(batch.map(({ claim, outcome }) => ({ run: claim.run, outcome })))
     if (limit === 0) return take(batch, { runs: [], finished: await store.finish(finish) }, clock.monotonic())
     const sentAt = clock.monotonic()
     woken = false
@@ -358,6 +357,10 @@ const UNSTARTED = { unstarted: true } as const
 const APPLIED: FinishResult = { state: 'applied', ended: [], released: [] }
 const STALE: FinishResult = { state: 'stale', ended: [], released: [] }
 const LOST: LeaseState = { state: 'lost' }
+
+function fieldsOf({ id, task, attempt }: Run): object {
+  return { job: id, task, attempt }
+}
 
 // What ends in the same turn of the event loop shares a round trip.
 function endOfTurn(): Promise<void> {
