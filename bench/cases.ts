@@ -1,6 +1,6 @@
 import type { Case } from './case.ts'
 import { claimsMemory, claimsSqlite } from './claims.ts'
-import { drainFour, drainKept, drainOne } from './drain.ts'
+import { drainFour, drainFourCold, drainKept, drainOne, drainOneCold } from './drain.ts'
 import { enqueueBulk, enqueueSingle } from './enqueue.ts'
 import { idle } from './idle.ts'
 import { latencyOne, latencyTwo } from './latency.ts'
@@ -9,7 +9,7 @@ import { million } from './million.ts'
 
 /** Everything that is measured, in the order of the report. Cases of one table stand together. */
 export const CASES: readonly Case[] = [
-  ...[enqueueBulk, enqueueSingle, drainOne, drainFour, drainKept],
+  ...[enqueueBulk, enqueueSingle, drainOne, drainFour, drainOneCold, drainFourCold, drainKept],
   million,
   ...[claimsSqlite, claimsMemory],
   log,

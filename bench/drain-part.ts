@@ -1,4 +1,6 @@
 import { drainBare, openBare } from './bare.ts'
+import { fillFile } from './fill.ts'
+import { withFile } from './folder.ts'
 import { DRAINING, openClient, workerOn } from './library.ts'
 import type { Cues } from './part.ts'
 import type { Side } from './sides.ts'
@@ -10,6 +12,8 @@ export interface DrainAssignment {
   readonly file: string
   /** For the bare loop: into the history. Jobs of the library know themselves whether they are kept. */
   readonly keep: boolean
+  /** Before it is ready it drains so many jobs of a file of its own, so that its code is compiled. */
+  readonly warmUp?: number
   /** Ends once so many have run; without it, when it is told to stop. */
   readonly limit?: number
 }
@@ -25,6 +29,19 @@ export interface Drained {
 
 /** Drains a file, as one of several processes or up to a limit. */
 export async function drainPart(assignment: DrainAssignment, cues: Cues): Promise<Drained> {
+  const { side, keep, warmUp } = assignment
+  if (warmUp !== undefined) {
+    await withFile(async (file) => {
+      await fillFile(side, file, warmUp, keep)
+      await drain({ side, file, keep, limit: warmUp }, AT_ONCE)
+    })
+  }
+  return drain(assignment, cues)
+}
+
+const AT_ONCE: Cues = { begin: async () => {}, stopped: async () => {} }
+
+async function drain(assignment: DrainAssignment, cues: Cues): Promise<Drained> {
   return assignment.side === 'library' ? drainLibrary(assignment, cues) : drainWithBare(assignment, cues)
 }
 

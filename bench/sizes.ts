@@ -4,6 +4,8 @@ export interface Sizes {
   readonly bulkJobs: number
   readonly singleJobs: number
   readonly drainJobs: number
+  /** Jobs that a process drains beforehand. */
+  readonly warmUpJobs: number
   /** Due jobs that stay behind those that are drained; as many again are due tomorrow, before them in order. */
   readonly backlogJobs: number
   /** Jobs for each way of claiming. */
@@ -20,6 +22,7 @@ export const FULL: Sizes = {
   bulkJobs: 50_000,
   singleJobs: 500,
   drainJobs: 50_000,
+  warmUpJobs: 20_000,
   backlogJobs: 1_000_000,
   claimJobs: 2_000,
   logJobs: 2_000,
@@ -34,6 +37,7 @@ export const QUICK: Sizes = {
   bulkJobs: 2_000,
   singleJobs: 20,
   drainJobs: 2_000,
+  warmUpJobs: 400,
   backlogJobs: 3_000,
   claimJobs: 100,
   logJobs: 1_000,
