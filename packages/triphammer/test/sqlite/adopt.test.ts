@@ -83,6 +83,35 @@ describe.each(AVAILABLE)("a user's transaction on %s", (driver) => {
     expect(await states(store)).toEqual({ [kept.id]: 'pending' })
   })
 
+  it('[I4] a call that fails half way leaves nothing of itself, and the transaction goes on', async () => {
+    const { db, store } = open()
+    const [finished, kept] = fourJobs()
+    await store.enqueue([finished])
+    const { runs } = await store.claim(request())
+    db.exec(`create temp trigger poison before insert on main.triphammer_live when new.task = 'poison' begin
+      select raise(abort, 'poisoned'); end`)
+    const many = Array.from({ length: 120 }, (_, at) => newJob(ids, { task: at === 110 ? 'poison' : 't' }))
+    db.exec("begin; insert into users values ('a')")
+    const tx = store.adopt(db)
+    await store.enqueue([kept], tx)
+    await expect(store.enqueue(many, tx)).rejects.toThrow('poisoned')
+    await expect(store.finish([{ ...completed(runs[0]!), spawn: many }], tx)).rejects.toThrow('poisoned')
+    db.exec("insert into users values ('b'); commit")
+    expect(await states(store)).toEqual({ [finished.id]: 'running', [kept.id]: 'pending' })
+    expect(users(db)).toBe(2)
+  })
+
+  it('one that ends the transaction is told as what it was', async () => {
+    const { db, store } = open()
+    await store.enqueue([newJob(ids)])
+    db.exec(`create temp trigger fatal before insert on main.triphammer_live begin select raise(rollback, 'all is lost'); end`)
+    db.exec("begin; insert into users values ('a')")
+    const tx = store.adopt(db)
+    await expect(store.enqueue([newJob(ids)], tx)).rejects.toThrow('all is lost')
+    await expect(store.enqueue([newJob(ids)], tx)).rejects.toMatchObject({ code: 'TX_NOT_OPEN' })
+    expect(users(db)).toBe(0)
+  })
+
   it('SCHEMA_MISSING with migrate: false, and the transaction stays whole', () => {
     const { file, db } = open()
     const store = storeOn(file, { migrate: false, driver })
@@ -156,10 +185,13 @@ describe.each(AVAILABLE)("a user's transaction on %s", (driver) => {
     db.exec('begin')
     const tx = store.adopt(db)
     expect(() => store.facets.sync!.enqueue([newJob(ids)], tx)).toThrow(expect.objectContaining({ code: 'STORE_BUSY' }))
+    const many = Array.from({ length: 120 }, () => newJob(ids))
+    expect(() => store.facets.sync!.enqueue(many, tx)).toThrow(expect.objectContaining({ code: 'STORE_BUSY' }))
     writer.exec('commit')
+    expect(store.facets.sync!.enqueue(many, tx).map(({ status }) => status)).toEqual(many.map(() => 'inserted'))
     expect(store.facets.sync!.enqueue([newJob(ids)], tx)).toMatchObject([{ status: 'inserted' }])
     db.exec('commit')
-    expect(await store.admin.count({})).toEqual([{ key: 'all', count: 2 }])
+    expect(await store.admin.count({})).toEqual([{ key: 'all', count: 122 }])
   })
 })
 

@@ -1,3 +1,4 @@
+import { isTriphammerError } from '../../core/errors.ts'
 import type { SqliteConnection } from '../../sql/sqlite-connection.ts'
 
 /**
@@ -28,13 +29,51 @@ export function rollBack(db: SqliteConnection): void {
 }
 
 /**
+ * Does `work` within an open transaction, all of it or nothing, whatever becomes of the transaction afterwards. Where no
+ * savepoint can be had it is done without.
+ */
+export function wholly<T>(db: SqliteConnection, work: () => T): T {
+  if (!saved(db, 'triphammer_verb')) return work()
+  try {
+    const value = work()
+    db.exec('release triphammer_verb')
+    return value
+  } catch (error) {
+    takeBack(db)
+    throw error
+  }
+}
+
+function takeBack(db: SqliteConnection): void {
+  if (!db.inTransaction) return // a full disk has taken back all of it
+  try {
+    db.exec('rollback to triphammer_verb')
+    db.exec('release triphammer_verb')
+  } catch {
+    // The error that led here is the one to tell.
+  }
+}
+
+/**
  * Changes `rows` rows at once, or none: where fewer are changed than were meant, nothing stays of it, and the caller goes on
  * row by row to see which. For use within a transaction.
  */
 export function changeAll(db: SqliteConnection, rows: number, change: () => number): boolean {
-  db.exec('savepoint triphammer_rows')
+  if (!saved(db, 'triphammer_rows')) return false
   const done = change() === rows
   if (!done) db.exec('rollback to triphammer_rows')
   db.exec('release triphammer_rows')
   return done
+}
+
+// SQLite opens no savepoint beside a write that has not come to its end, and libsql leaves one like that behind when it met a
+// lock, until the same statement is run again.
+function saved(db: SqliteConnection, name: string): boolean {
+  try {
+    db.exec(`savepoint ${name}`)
+    return true
+  } catch (error) {
+    if (isTriphammerError(error, 'STORE_BUSY')) return false
+    throw error
+  }
 }

@@ -10,7 +10,7 @@ import type { Settings } from './options.ts'
 import { text } from './rows.ts'
 import type { SameFile } from './same-file.ts'
 import type { SchemaKeeper } from './schema.ts'
-import { rollBack } from './transact.ts'
+import { rollBack, wholly } from './transact.ts'
 import type { Write } from './write.ts'
 
 /** Transactions that are not one verb long: those of the user's own connections and those that the store opens. */
@@ -114,7 +114,7 @@ export function createTransactions({ settings, database, schema, sameFile, commi
       sameFile.check(db)
       const now = settings.clock.now()
       schema.ensure(db, now)
-      return work({ db, now, wake: (queue) => void woken.add(queue) })
+      return wholly(db, () => work({ db, now, wake: (queue) => void woken.add(queue) }))
     },
     async run(fn) {
       if (inside.getStore()?.ended === false) throw nested()
