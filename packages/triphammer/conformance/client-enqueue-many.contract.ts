@@ -91,8 +91,25 @@ forEachClient('client: enqueueMany', (open) => {
   it('one bad job among many: none is written', async () => {
     const { jobs, isEmpty } = await open()
     const payloads = [...numbers(1_200), Number.NaN]
-    await refused(() => jobs.enqueueMany(sendEmail, payloads), 'PAYLOAD_NOT_JSON', /payload is NaN/)
-    await refused(() => jobs.enqueueMany([sendEmail.with(1), sendEmail.with(2, { delay: -1 })]), 'INVALID_DURATION', /delay.*negative/)
+    await refused(() => jobs.enqueueMany(sendEmail, payloads), 'PAYLOAD_NOT_JSON', /^at index 1200: .*payload is NaN/)
+    await refused(
+      () => jobs.enqueueMany([sendEmail.with(1), sendEmail.with(2, { delay: -1 })]),
+      'INVALID_DURATION',
+      /^at index 1: .*delay.*negative/,
+    )
+    await refused(() => jobs.enqueueMany([sendEmail.with(1), 'send_email' as never]), 'INVALID_OPTION', /^at index 1: .*is not a task/)
+    expect(await isEmpty()).toBe(true)
+  })
+
+  it.each([
+    ['at once', (answer: unknown) => answer],
+    ['later', async (answer: unknown) => answer],
+  ] as const)('one that its schema refuses %s is told by its place, and alone by nothing', async (_, reply) => {
+    const { jobs, isEmpty } = await open()
+    const validate = (value: unknown): unknown => reply(value === 'bad' ? { issues: [{ message: 'it is bad' }] } : { value })
+    const checked = defineTask('checked', { input: { '~standard': { version: 1, vendor: 'own', validate } } as never })
+    await refused(() => jobs.enqueueMany(checked, ['a', 'b', 'bad', 'bad']), 'PAYLOAD_INVALID', /^at index 2: .*it is bad/)
+    await refused(() => jobs.enqueueMany(checked, ['bad']), 'PAYLOAD_INVALID', /^the payload does not fit task checked: it is bad/)
     expect(await isEmpty()).toBe(true)
   })
 })

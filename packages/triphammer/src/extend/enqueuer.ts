@@ -38,17 +38,24 @@ const LOST_REPLY_WAIT_MS = 100
 
 /** Makes an {@link Enqueuer}. */
 export function createEnqueuer({ store, hooks, clock, ids, payloadBytes }: EnqueuerOptions): Enqueuer {
-  const build = (specs: readonly JobSpec[]): NewJob[] =>
-    specs.map((spec) => {
-      checkSpec(spec)
-      return buildJob(spec, { ids, payloadBytes })
-    })
+  const build = (specs: readonly JobSpec[]): NewJob[] => {
+    const jobs: NewJob[] = []
+    try {
+      for (const spec of specs) {
+        checkSpec(spec)
+        jobs.push(buildJob(spec, { ids, payloadBytes }))
+      }
+    } catch (error) {
+      throw inList(error, jobs.length, specs)
+    }
+    return jobs
+  }
 
   // Built first, at once: what the caller does to a payload while a schema is at work does not change the job.
   const checkAndBuild = async (specs: readonly JobSpec[]): Promise<NewJob[]> => {
     const jobs = build(specs)
-    for (const { task, payload } of specs) {
-      const checking = checkInput(task, payload)
+    for (let at = 0; at < specs.length; at++) {
+      const checking = checkAt(specs, at)
       if (checking) await checking
     }
     return jobs
@@ -125,12 +132,12 @@ export function createEnqueuer({ store, hooks, clock, ids, payloadBytes }: Enque
         )
       }
       const jobs = build(specs)
-      for (const { task, payload } of specs) {
-        const checking = checkInput(task, payload)
-        if (!checking) continue
+      specs.forEach(({ task }, at) => {
+        const checking = checkAt(specs, at)
+        if (!checking) return
         checking.catch(() => {}) // its verdict comes too late to be asked for
         throw new TriphammerError('SYNC_UNSUPPORTED', `the schema of task ${task.name} is asynchronous; use enqueue`)
-      }
+      })
       return sync.enqueue(jobs, tx)
     },
     async prepare(specs) {
@@ -142,6 +149,23 @@ export function createEnqueuer({ store, hooks, clock, ids, payloadBytes }: Enque
       return prepared
     },
   }
+}
+
+function checkAt(specs: readonly JobSpec[], at: number): void | Promise<void> {
+  const { task, payload } = specs[at]!
+  try {
+    return checkInput(task, payload)?.catch((error: unknown) => {
+      throw inList(error, at, specs)
+    })
+  } catch (error) {
+    throw inList(error, at, specs)
+  }
+}
+
+// Of many jobs one has to be found.
+function inList(error: unknown, at: number, { length }: readonly JobSpec[]): unknown {
+  if (length === 1 || !isTriphammerError(error)) return error
+  return new TriphammerError(error.code, `at index ${at}: ${error.message}`, { cause: error })
 }
 
 function sameLength(got: unknown, jobs: readonly unknown[], what: string): void {
