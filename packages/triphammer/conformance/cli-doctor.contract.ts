@@ -30,7 +30,7 @@ forEachClient('triphammer doctor', (open) => {
     expect(told.code).toBe(1)
     expect(told.json()).toMatchObject({
       healthy: false,
-      findings: expect.arrayContaining([{ check: 'oldest job', level: 'ok', message: 'due for 0 ms, in "default"' }]),
+      findings: expect.arrayContaining([{ check: 'oldest job', level: 'ok', message: 'due for 0ms, in "default"' }]),
     })
   })
 

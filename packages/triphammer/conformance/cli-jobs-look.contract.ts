@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { fixed } from '../src/core/retry.ts'
 import type { Job, JobList } from '../src/index.ts'
 import { EVERY_STATE, inEveryState, NOBODY, openCommandLine } from './cli.ts'
 import { forEachClient, sendEmail } from './client.ts'
@@ -174,7 +175,13 @@ forEachClient('command line: jobs, looked at', (open) => {
       /\nended +2026-01-01T00:00:00Z {2}[(]5m ago[)]\npayload +"dead"\nerror +TypeError: no such address\n +at .*cli[.]ts/,
     )
     const running = (await run(['jobs', 'show', ids.running])).out
-    expect(running).toMatch(/\nlease until +2026-01-01T00:01:00Z {2}[(]4m ago[)]\n/)
+    expect(running).toMatch(/\nlease until +2026-01-01T00:01:00Z {2}[(]4m ago[)]\nheld by +[0-9a-f-]{36}\npayload/)
+    const own = { timeout: '90s', retry: fixed('5s'), retain: '3d' }
+    const [policed, forgotten] = [await jobs.enqueue(sendEmail, 1, own), await jobs.enqueue(sendEmail, 2, { retain: false })]
+    expect((await run(['jobs', 'show', policed.id])).out).toMatch(
+      /\ntime limit +1m 30s\nretry +\{"kind":"fixed","baseMs":5000\}\nkept +for 3d, once it has completed\npayload/,
+    )
+    expect((await run(['jobs', 'show', forgotten.id])).out).toMatch(/\nkept +not, once it has completed\npayload/)
     const { out: completed } = await run(['jobs', 'show', ids.completed])
     expect(completed).toMatch(/\nresult +\{\n +"sent": true\n +\}\n$/)
     expect(await run(['jobs', 'show'])).toMatchObject({ code: 2, out: '' })

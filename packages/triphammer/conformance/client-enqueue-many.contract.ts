@@ -107,7 +107,7 @@ forEachClient('client: enqueueMany', (open) => {
   ] as const)('one that its schema refuses %s is told by its place, and alone by nothing', async (_, reply) => {
     const { jobs, isEmpty } = await open()
     const validate = (value: unknown): unknown => reply(value === 'bad' ? { issues: [{ message: 'it is bad' }] } : { value })
-    const checked = defineTask('checked', { input: { '~standard': { version: 1, vendor: 'own', validate } } as never })
+    const checked = defineTask('checked', { input: { '~standard': { version: 1, vendor: 'own', validate: validate as never } } })
     await refused(() => jobs.enqueueMany(checked, ['a', 'b', 'bad', 'bad']), 'PAYLOAD_INVALID', /^at index 2: .*it is bad/)
     await refused(() => jobs.enqueueMany(checked, ['bad']), 'PAYLOAD_INVALID', /^the payload does not fit task checked: it is bad/)
     expect(await isEmpty()).toBe(true)

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { JobFilterInput } from '../src/client/filter.ts'
 import type { ListOptions } from '../src/client/operate.ts'
 import { completed, dead, timedOut } from '../src/core/outcome.ts'
+import { fixed } from '../src/core/retry.ts'
 import { defineTask } from '../src/core/task.ts'
 import { forEachClient, type OpenedClient, sendEmail } from './client.ts'
 
@@ -40,6 +41,19 @@ forEachClient('client: get', (open) => {
     expect(await jobs.get(id)).toEqual(expected)
     expect(await jobs.get(id.toUpperCase())).toEqual(expected)
     expect(await jobs.get(NOBODY)).toBeUndefined()
+  })
+
+  it('the policy that is its own, and while it runs who holds it', async () => {
+    const { jobs } = await open()
+    const own = { timeout: '90s', retry: fixed('5s'), retain: false } as const
+    const { id } = await jobs.enqueue(sendEmail, 1, own)
+    const policy = { timeoutMs: 90_000, retry: fixed('5s'), retainMs: 0 }
+    expect(await jobs.get(id)).toMatchObject(policy)
+    expect(await jobs.get(id)).not.toHaveProperty('session')
+    const [run] = await jobs.claim('default')
+    expect(await jobs.get(id)).toMatchObject({ ...policy, session: expect.stringMatching(/^[0-9a-f-]{36}$/) })
+    await jobs.release(run!)
+    expect(await jobs.get(id)).not.toHaveProperty('session')
   })
 })
 

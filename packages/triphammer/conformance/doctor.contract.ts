@@ -69,11 +69,11 @@ forEachClient('the doctor', (open) => {
     const { jobs, clock } = opened
     await jobs.enqueue(sendEmail, {}, { runAt: clock.now() - 5_000, priority: 'background' })
     await jobs.enqueue(sendEmail, {}, { queue: 'mail' })
-    expect(await findingOf(opened, 'oldest job')).toEqual({ check: 'oldest job', level: 'ok', message: 'due for 5 s, in "default"' })
+    expect(await findingOf(opened, 'oldest job')).toEqual({ check: 'oldest job', level: 'ok', message: 'due for 5s, in "default"' })
     await clock.advance('2m')
-    expect(await findingOf(opened, 'oldest job')).toMatchObject({ level: 'warning', message: 'due for 2 min, in "default"' })
+    expect(await findingOf(opened, 'oldest job')).toMatchObject({ level: 'warning', message: 'due for 2m 5s, in "default"' })
     await jobs.pause('default')
-    expect((await findingOf(opened, 'oldest job')).message).toBe('due for 2 min, in "mail"')
+    expect((await findingOf(opened, 'oldest job')).message).toBe('due for 2m, in "mail"')
   })
 
   it('queues that hold jobs back', async () => {
@@ -84,7 +84,7 @@ forEachClient('the doctor', (open) => {
     await opened.clock.advance('3h')
     expect(await findingOf(opened, 'paused queues')).toMatchObject({
       level: 'warning',
-      message: '"mail" holds 1 job, paused by "ada" 3 h ago',
+      message: '"mail" holds 1 job, paused by "ada" 3h ago',
     })
   })
 
@@ -111,9 +111,9 @@ forEachClient('the doctor', (open) => {
     const [a, b] = await jobs.enqueueMany(sendEmail, [{}, {}])
     await jobs.kill(a!.id)
     await jobs.cancel(b!.id)
-    expect(await findingOf(opened, 'unsuccessful jobs')).toMatchObject({ level: 'warning', message: '1 kept, 1 of them from the last 1 d' })
+    expect(await findingOf(opened, 'unsuccessful jobs')).toMatchObject({ level: 'warning', message: '1 kept, 1 of them from the last 1d' })
     await clock.advance('25h')
-    expect(await findingOf(opened, 'unsuccessful jobs')).toMatchObject({ level: 'ok', message: '1 kept, 0 of them from the last 1 d' })
+    expect(await findingOf(opened, 'unsuccessful jobs')).toMatchObject({ level: 'ok', message: '1 kept, 0 of them from the last 1d' })
   })
 
   it('a clock that has been set back', async () => {
@@ -123,7 +123,7 @@ forEachClient('the doctor', (open) => {
     clock.setWallClock(clock.now() - 50_000)
     expect((await findingOf(opened, 'clock')).level).toBe('ok')
     clock.setWallClock(clock.now() - 2 * 3_600_000)
-    expect(await findingOf(opened, 'clock')).toMatchObject({ level: 'warning', message: expect.stringMatching(/2 h ahead/) })
+    expect(await findingOf(opened, 'clock')).toMatchObject({ level: 'warning', message: expect.stringMatching(/2h ahead/) })
   })
 
   it('changes nothing', async () => {

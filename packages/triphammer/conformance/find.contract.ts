@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { JobFilter, Page } from '../src/store/admin.ts'
-import { completed, failure } from './builders.ts'
+import { completed, failure, reclaimRequest, WORKER } from './builders.ts'
 import { forEachStore, type Opened } from './harness.ts'
 
 // All pages of a listing, each of at most `limit` jobs.
@@ -41,11 +41,30 @@ forEachStore('find', (open) => {
     expect(second.jobs.map(({ id }) => id)).toEqual([jobs[1]!.id])
   })
 
+  it('tells of a running job who holds it, and of no other', async () => {
+    const opened = await open()
+    const { store, add, claim, clock } = opened
+    const session = async (): Promise<unknown> => (await store.admin.find({}, { limit: 1, order: 'oldest' })).jobs[0]?.session
+    await add()
+    expect(await session()).toBeUndefined()
+    await claim()
+    expect(await session()).toBe(WORKER)
+    await clock.advance(60_000)
+    const [run] = await store.reclaim(reclaimRequest({ session: OTHER_WORKER }))
+    expect(await session()).toBe(OTHER_WORKER)
+    await store.finish([{ lease: run!.lease, kind: 'release' }])
+    expect(await session()).toBeUndefined()
+    await store.finish((await claim()).map((again) => completed(again)))
+    expect(await session()).toBeUndefined()
+  })
+
   it('what is empty has one empty page', async () => {
     const { store } = await open()
     expect(await store.admin.find({}, { limit: 5, order: 'newest' })).toEqual({ jobs: [] })
   })
 })
+
+const OTHER_WORKER = '00000000-0000-7000-8000-00000000000b'
 
 interface Named {
   readonly opened: Opened

@@ -1,7 +1,8 @@
+import { age, durationText } from '../core/duration-text.ts'
 import { levelOf } from '../core/priority.ts'
 import { isFinal, type JobState, STATES } from '../core/state.ts'
 import type { Job } from '../index.ts'
-import { age, length, moment } from './moments.ts'
+import { moment } from './moments.ts'
 import { printable } from './printable.ts'
 import { type Column, listing, table } from './table.ts'
 
@@ -48,7 +49,21 @@ function gist({ error, unreadable, payload }: Job): string {
 
 /** All there is to say about a job. */
 export function jobListing(job: Job, now: number): string {
-  const { priority, attempt, maxAttempts, createdAt, runAt, startedAt, endedAt, leaseUntil, unreadable } = job
+  const {
+    priority,
+    attempt,
+    maxAttempts,
+    createdAt,
+    runAt,
+    startedAt,
+    endedAt,
+    leaseUntil,
+    session,
+    timeoutMs,
+    retry,
+    retainMs,
+    unreadable,
+  } = job
   return listing([
     ['id', job.id],
     ['task', printable(job.task)],
@@ -61,6 +76,10 @@ export function jobListing(job: Job, now: number): string {
     ['started', startedAt && dated(startedAt, now)],
     ['ended', endedAt && dated(endedAt, now)],
     ['lease until', leaseUntil && dated(leaseUntil, now)],
+    ['held by', session],
+    ['time limit', timeoutMs === undefined ? undefined : durationText(timeoutMs)],
+    ['retry', retry && JSON.stringify(retry)],
+    ['kept', retentionText(retainMs)],
     ['payload', unreadable === undefined ? pretty(job.payload) : `cannot be read: ${unreadable}`],
     ['progress', job.progress === undefined ? undefined : pretty(job.progress)],
     ['result', job.result === undefined ? undefined : pretty(job.result)],
@@ -76,7 +95,12 @@ function stateText({ state, waitsFor, cancelRequested }: Job): string {
 
 function dated(at: Date, now: number): string {
   const ms = now - Number(at)
-  return `${moment(at)}  (${ms < 0 ? `in ${length(untilFull(-ms))}` : `${length(ms)} ago`})`
+  return `${moment(at)}  (${ms < 0 ? `in ${durationText(untilFull(-ms))}` : `${durationText(ms)} ago`})`
+}
+
+function retentionText(retainMs: number | undefined): string | undefined {
+  if (retainMs === undefined) return undefined
+  return retainMs === 0 ? 'not, once it has completed' : `for ${durationText(retainMs)}, once it has completed`
 }
 
 function pretty(value: unknown): string {
@@ -94,7 +118,7 @@ function errorText({ error }: Job): string | undefined {
 /** When a job will be due: `due in 5m`; `undefined` if it is. */
 export function dueText({ runAt }: Job, now: number): string | undefined {
   const ms = Number(runAt) - now
-  return ms > 0 ? `due in ${length(untilFull(ms))}` : undefined
+  return ms > 0 ? `due in ${durationText(untilFull(ms))}` : undefined
 }
 
 /** How many jobs are in which state: `3 pending, 1 dead`. */

@@ -1,7 +1,7 @@
+import { durationText } from '../core/duration-text.ts'
 import type { Events, EventType } from '../index.ts'
 import type { Worker } from '../worker.ts'
 import type { Lines } from './lines.ts'
-import { length } from './moments.ts'
 import { printable } from './printable.ts'
 import { listing } from './table.ts'
 import type { Queues } from './work-options.ts'
@@ -100,6 +100,6 @@ export function watchWorker(
 
 function jobText(type: JobEventType, event: Events[JobEventType]): string {
   const { job, attempt } = event
-  const took = 'durationMs' in event && event.durationMs !== undefined ? `, ${length(event.durationMs)}` : ''
+  const took = 'durationMs' in event && event.durationMs !== undefined ? `, ${durationText(event.durationMs)}` : ''
   return `${type.replace('job.', '').padEnd(9)} ${printable(job.task)} ${job.id} (attempt ${attempt}${took})`
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { DEFAULTS } from '../core/defaults.ts'
+import { durationText } from '../core/duration-text.ts'
 import { isTriphammerError } from '../core/errors.ts'
 import { UNSUCCESSFUL } from '../core/state.ts'
 import { show } from '../core/text.ts'
@@ -91,7 +92,7 @@ async function jobFindings(store: Store, clock: Clock): Promise<readonly Finding
 function workerFinding(alive: readonly SessionRecord[], silent: number, queues: readonly QueueInfo[]): Finding {
   const check = 'workers'
   const due = queues.filter(({ waitingSince, paused }) => waitingSince !== undefined && !paused)
-  const gone = silent > 0 ? `; ${plural(silent, 'more')} not heard of for ${length(ALIVE_MS)} or longer` : ''
+  const gone = silent > 0 ? `; ${plural(silent, 'more')} not heard of for ${durationText(ALIVE_MS)} or longer` : ''
   if (alive.length === 0 && due.length > 0) {
     const message = `no worker is alive, and jobs are due in ${listed(due.map(({ name }) => name))}${gone}`
     return { check, level: 'problem', message, advice: 'start a worker' }
@@ -133,7 +134,7 @@ function waitFinding(queues: readonly QueueInfo[], now: number): Finding {
     .toSorted((a, b) => a.waitingSince! - b.waitingSince!)
   if (!longest) return { check, level: 'ok', message: 'none is due' }
   const waitedMs = Math.max(0, now - longest.waitingSince!)
-  const message = `due for ${length(waitedMs)}, in ${show(longest.name)}`
+  const message = `due for ${durationText(waitedMs)}, in ${show(longest.name)}`
   if (waitedMs <= LONG_WAIT_MS) return { check, level: 'ok', message }
   return { check, level: 'warning', message, advice: 'add workers or concurrency, or see what holds the queue up' }
 }
@@ -144,7 +145,7 @@ function pauseFinding(queues: readonly QueueInfo[], now: number): Finding {
   if (held.length === 0) return { check, level: 'ok', message: 'none holds jobs back' }
   const told = held.map(({ name, pending, paused }) => {
     const by = paused!.by === undefined ? '' : ` by ${show(paused!.by)}`
-    return `${show(name)} holds ${plural(pending, 'job')}, paused${by} ${length(Math.max(0, now - paused!.since))} ago`
+    return `${show(name)} holds ${plural(pending, 'job')}, paused${by} ${durationText(Math.max(0, now - paused!.since))} ago`
   })
   return { check, level: 'warning', message: listed(told), advice: 'resume what need not wait' }
 }
@@ -154,7 +155,7 @@ async function leaseFinding({ admin }: Store, now: number): Promise<Finding> {
   const [overdue] = await admin.count({ states: ['running'], leaseBefore: now - DEFAULTS.leaseMs })
   const [running] = await admin.count({ states: ['running'] })
   if (overdue!.count === 0) return { check, level: 'ok', message: `${running!.count} running, none overdue` }
-  const message = `${overdue!.count} of ${running!.count} running are overdue by more than ${length(DEFAULTS.leaseMs)}: nobody reclaims them`
+  const message = `${overdue!.count} of ${running!.count} running are overdue by more than ${durationText(DEFAULTS.leaseMs)}: nobody reclaims them`
   return { check, level: 'problem', message, advice: 'start a worker, or call `reclaim()` where there is none' }
 }
 
@@ -162,7 +163,7 @@ async function endedFinding({ admin }: Store, now: number): Promise<Finding> {
   const check = 'unsuccessful jobs'
   const [all] = await admin.count({ states: UNSUCCESSFUL })
   const [recent] = await admin.count({ states: UNSUCCESSFUL, endedAfter: now - RECENT_MS })
-  const message = `${all!.count} kept, ${recent!.count} of them from the last ${length(RECENT_MS)}`
+  const message = `${all!.count} kept, ${recent!.count} of them from the last ${durationText(RECENT_MS)}`
   if (recent!.count === 0) return { check, level: 'ok', message }
   return { check, level: 'warning', message, advice: 'look at them with `triphammer jobs list --state unsuccessful`, then retry or purge' }
 }
@@ -172,21 +173,8 @@ async function clockFinding({ admin }: Store, sessions: readonly SessionRecord[]
   const [newest] = (await admin.find({}, { limit: 1, order: 'newest' })).jobs
   const ahead = Math.max(0, ...sessions.map(({ seenAt }) => seenAt - now), (newest?.createdAt ?? 0) - now)
   if (ahead <= CLOCK_MS) return { check, level: 'ok', message: 'nothing in the store lies in the future' }
-  const message = `the store has been written to ${length(ahead)} ahead of this machine's clock`
+  const message = `the store has been written to ${durationText(ahead)} ahead of this machine's clock`
   return { check, level: 'warning', message, advice: 'set the clocks of all machines by a time server; leases and delays go by them' }
-}
-
-const UNITS = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1_000, 's'],
-] as const
-
-/** A length of time in its largest unit. */
-function length(ms: number): string {
-  const [size, unit] = UNITS.find(([of]) => ms >= of) ?? [1, 'ms']
-  return `${Math.round(ms / size)} ${unit}`
 }
 
 function plural(count: number, thing: string): string {

@@ -1,7 +1,8 @@
 import type { JobFailure } from '../core/failure.ts'
+import type { RetryPolicy } from '../core/retry.ts'
 import type { JobState } from '../core/state.ts'
 import type { JobRecord } from '../store/admin.ts'
-import type { JobId, LeaseRef, Run } from '../store/types.ts'
+import type { JobId, LeaseRef, Run, SessionId } from '../store/types.ts'
 
 /** A job as people see it. */
 export interface Job {
@@ -35,6 +36,14 @@ export interface Job {
   readonly endedAt?: Date
   /** While running: when the lease ends, unless it is extended. */
   readonly leaseUntil?: Date
+  /** While running: who holds it. The `id` of one of `workers()`, or a session of its own for each client that claims by hand. */
+  readonly session?: SessionId
+  /** The longest an attempt may take, if the job has a limit of its own. */
+  readonly timeoutMs?: number
+  /** Its own retry policy, if it has one. */
+  readonly retry?: RetryPolicy
+  /** How long it is kept once it has completed, if it was said; 0: not at all. */
+  readonly retainMs?: number
   /** The last error, kept through retries. */
   readonly error?: JobFailure
   /** What its handler returned. */
@@ -79,7 +88,7 @@ export interface ClaimedRun {
 
 /** @param now milliseconds since the epoch */
 export function toJob(record: JobRecord, now: number): Job {
-  const { createdAt, runAt, startedAt, endedAt, leaseUntil, payload, result, progress, timeoutMs, retry, retainMs, ...same } = record
+  const { createdAt, runAt, startedAt, endedAt, leaseUntil, payload, result, progress, ...same } = record
   return {
     ...same,
     ...(record.state === 'pending' ? { waitsFor: waitsFor(record, now) } : {}),

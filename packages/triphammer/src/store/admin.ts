@@ -1,7 +1,7 @@
 import type { JobFailure } from '../core/failure.ts'
 import type { RetryPolicy } from '../core/retry.ts'
 import type { JobState } from '../core/state.ts'
-import type { JobId, JobRef, SessionRecord, StoreTx } from './types.ts'
+import type { JobId, JobRef, SessionId, SessionRecord, StoreTx } from './types.ts'
 
 /** Which jobs. Every condition given must hold; an empty filter means all jobs. */
 export interface JobFilter {
@@ -69,6 +69,8 @@ export interface JobRecord {
   readonly endedAt?: number
   /** While running: when the lease ends. */
   readonly leaseUntil?: number
+  /** While running: who holds it. */
+  readonly session?: SessionId
   /** The longest an attempt may take. */
   readonly timeoutMs?: number
   /** Its own policy. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
+import { durationText } from '../../core/duration-text.ts'
 import type { QueueInfo } from '../../index.ts'
-import { length, moment } from '../moments.ts'
+import { moment } from '../moments.ts'
 import { printable } from '../printable.ts'
 import { type Column, table } from '../table.ts'
 import { addVerb, type CommandLine } from '../verb.ts'
@@ -50,7 +51,7 @@ function queueTable(queues: readonly QueueInfo[], { clock, columns }: World): st
     { title: 'queue', cut: { least: 12, fair: 20 }, of: ({ name }) => name },
     { title: 'pending', align: 'right', of: ({ pending }) => pending },
     { title: 'running', align: 'right', of: ({ running }) => running },
-    { title: 'waiting', align: 'right', of: ({ waitingSince }) => waitingSince && length(Math.max(0, now - waitingSince)) },
+    { title: 'waiting', align: 'right', of: ({ waitingSince }) => waitingSince && durationText(Math.max(0, now - waitingSince)) },
     { title: 'paused', of: ({ paused }) => paused && `since ${moment(paused.since)}` },
     { title: 'by', cut: { least: 6, fair: 6 }, spare: true, of: ({ paused }) => paused?.by },
     { title: 'reason', cut: { least: 12, fair: 12 }, spare: true, of: ({ paused }) => paused?.reason },

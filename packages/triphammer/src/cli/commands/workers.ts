@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { age } from '../../core/duration-text.ts'
 import type { SessionRecord } from '../../index.ts'
-import { age } from '../moments.ts'
 import { table } from '../table.ts'
 import { addVerb, type CommandLine } from '../verb.ts'
 

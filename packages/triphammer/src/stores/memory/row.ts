@@ -81,7 +81,7 @@ export function recordOf(row: Row): JobRecord {
     ...{ id, task, queue, state, payload, priority, attempt, maxAttempts, createdAt, runAt },
     ...(row.startedAt === undefined ? {} : { startedAt: row.startedAt }),
     ...(row.endedAt === undefined ? {} : { endedAt: row.endedAt }),
-    ...(row.lease === undefined ? {} : { leaseUntil: row.lease.until }),
+    ...(row.lease === undefined ? {} : { leaseUntil: row.lease.until, session: row.lease.session }),
     ...policyOf(row),
     ...(row.error === undefined ? {} : { error: row.error }),
     ...(row.result === undefined ? {} : { result: row.result }),

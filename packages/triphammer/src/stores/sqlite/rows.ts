@@ -67,6 +67,7 @@ export function recordOf(row: SqliteRow): JobRecord {
     ...optional('startedAt', 'started_at', number),
     ...optional('endedAt', 'ended_at', number),
     ...optional('leaseUntil', 'lease_until', number),
+    ...optional('session', 'session', text),
     ...optional('timeoutMs', 'timeout_ms', number),
     ...optional('retainMs', 'retain_ms', number),
     ...(retry ? { retry } : {}),
