@@ -95,10 +95,14 @@ function draw(columns: readonly Filled[], rows: number): readonly string[] {
   return drawn.toString().split('\n')
 }
 
-/** Names and values, one to a line; those without a value are left out. */
-export function listing(entries: readonly (readonly [name: string, value: string | number | undefined])[]): string {
+/**
+ * Names and values, one to a line; those without a value are left out.
+ *
+ * @param least the column of names is at least so wide: for lists that another process goes on with
+ */
+export function listing(entries: readonly (readonly [name: string, value: string | number | undefined])[], least = 0): string {
   const shown = entries.filter(([, value]) => value !== undefined)
-  const width = Math.max(0, ...shown.map(([name]) => name.length))
+  const width = Math.max(least, ...shown.map(([name]) => name.length))
   return shown
     .map(([name, value]) => `${name.padEnd(width)}  ${printable(String(value), 'lines').replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`)
     .join('\n')

@@ -27,13 +27,17 @@ export function tellStart(
   const queues = start.queues && Object.entries(start.queues).map(([name, { concurrency }]) => ({ name, concurrency }))
   if (json) return lines.tell('work', { ...start, ...(queues ? { queues } : {}) }, '')
   if (world.child !== undefined && world.child.number > 1) return
-  const text = listing([
-    ['store', world.child ? undefined : start.store],
-    ['paths', world.child ? undefined : few(start.paths)],
-    ['processes', start.processes],
-    ['queues', queues?.map(({ name, concurrency }) => `${name} (${concurrency})`).join(', ')],
-    ['tasks', start.tasks && few(start.tasks)],
-  ])
+  // Of several processes the parent begins the list and the first child goes on with it.
+  const text = listing(
+    [
+      ['store', world.child ? undefined : start.store],
+      ['paths', world.child ? undefined : few(start.paths)],
+      ['processes', start.processes],
+      ['queues', queues?.map(({ name, concurrency }) => `${name} (${concurrency})`).join(', ')],
+      ['tasks', start.tasks && few(start.tasks)],
+    ],
+    world.child ? 'processes'.length : 0,
+  )
   world.out(`${text}\n`)
 }
 

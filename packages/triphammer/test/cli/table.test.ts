@@ -2,7 +2,7 @@ import Table from 'cli-table3'
 import { describe, expect, it } from 'vitest'
 import { hostileNames, SEED } from '../../conformance/hostile.ts'
 import { printable } from '../../src/cli/printable.ts'
-import { type Column, table } from '../../src/cli/table.ts'
+import { type Column, listing, table } from '../../src/cli/table.ts'
 import { cutTo, widthOf } from '../../src/cli/width.ts'
 
 type Row = readonly [id: string, name: string, count: number, note: string]
@@ -82,5 +82,24 @@ describe('the width of text', () => {
     expect(cutTo('日本語', 5)).toBe('日本…')
     expect(cutTo('日本語', 6)).toBe('日本語')
     expect(cutTo('e\u0301e\u0301e\u0301', 2)).toBe('e\u0301…')
+  })
+})
+
+describe('a listing', () => {
+  it('has its values in one column, also where several processes print a part of it', () => {
+    const parts = [
+      listing([
+        ['store', 'sqlite'],
+        ['processes', 2],
+      ]),
+      listing(
+        [
+          ['tasks', 'a\nb'],
+          ['queues', undefined],
+        ],
+        'processes'.length,
+      ),
+    ]
+    expect(parts.join('\n').split('\n')).toEqual(['store      sqlite', 'processes  2', 'tasks      a', '           b'])
   })
 })
