@@ -39,6 +39,10 @@ const WORKER_KEYS = ['queues', 'lease', 'poll', 'pulse', 'grace', 'maxAttempts',
  * @throws TriphammerError `UNKNOWN_OPTION`, `INVALID_OPTION`
  */
 export function checkConfig(value: unknown, what: string): Config {
+  const misplaced = Object.keys(Object(value)).find((key) => WORKER_KEYS.includes(key))
+  if (misplaced !== undefined) {
+    throw new TriphammerError('UNKNOWN_OPTION', `${what}: ${misplaced} is an option of the worker; write worker: { ${misplaced}: … }`)
+  }
   checkOptions(value, KEYS, what)
   const config = value as Config
   const { store, tasks, processes, plugins, worker, payloadLimit } = config

@@ -86,12 +86,14 @@ describe('the settings of the command line', () => {
     for (const [text, words] of [
       ['{ "stor": "a.db" }', /unknown option "stor"/],
       ['{ "worker": { "leases": "1m" } }', /worker: unknown option "leases"/],
+      ['{ "queues": { "mail": 5 } }', /queues is an option of the worker; write worker: [{] queues: … [}]/],
     ] as const) {
       write('triphammer.config.json', text)
       await refused(() => load(), 'UNKNOWN_OPTION', words)
     }
     for (const [text, words] of [
       ['[]', /must be an object/],
+      ['null', /must be an object/],
       ['{ "store": 7 }', /store is neither/],
       ['{ "tasks": [""] }', /tasks: "" is not/],
       ['{ "plugins": {} }', /plugins is not a list/],
