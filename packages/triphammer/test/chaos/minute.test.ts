@@ -8,7 +8,7 @@ const PREFETCH = 8
 // Long enough that no live worker ever misses its own on a busy machine: then only those that were killed cost an attempt.
 const OPTIONS = { lease: 10_000, queues: { default: { concurrency: 4, prefetch: PREFETCH } } }
 
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)))
 
 // Numbers from 0 to 1 that are the same for the same seed (mulberry32).
 function randomFrom(seed: number): () => number {
