@@ -8,24 +8,7 @@ import type { SqliteConnection } from '../../sql/sqlite-connection.ts'
  */
 export function transact<T>(db: SqliteConnection, work: () => T): T {
   db.exec('begin immediate')
-  try {
-    const value = work()
-    db.exec('commit')
-    return value
-  } catch (error) {
-    rollBack(db)
-    throw error
-  }
-}
-
-/** Ends an open transaction without a trace. A full disk has ended it already, and what cannot be rolled back shows in `inTransaction`. */
-export function rollBack(db: SqliteConnection): void {
-  if (!db.inTransaction) return
-  try {
-    db.exec('rollback')
-  } catch {
-    // The error that led here is the one to tell.
-  }
+  return ended(db, work, { well: 'commit', badly: 'rollback' })
 }
 
 /**
@@ -34,21 +17,29 @@ export function rollBack(db: SqliteConnection): void {
  */
 export function wholly<T>(db: SqliteConnection, work: () => T): T {
   if (!saved(db, 'triphammer_verb')) return work()
+  return ended(db, work, { well: 'release triphammer_verb', badly: 'rollback to triphammer_verb; release triphammer_verb' })
+}
+
+function ended<T>(db: SqliteConnection, work: () => T, { well, badly }: { readonly well: string; readonly badly: string }): T {
   try {
     const value = work()
-    db.exec('release triphammer_verb')
+    db.exec(well)
     return value
   } catch (error) {
-    takeBack(db)
+    undo(db, badly)
     throw error
   }
 }
 
-function takeBack(db: SqliteConnection): void {
+/** Ends an open transaction without a trace. What cannot be rolled back shows in `inTransaction`. */
+export function rollBack(db: SqliteConnection): void {
+  undo(db, 'rollback')
+}
+
+function undo(db: SqliteConnection, sql: string): void {
   if (!db.inTransaction) return // a full disk has taken back all of it
   try {
-    db.exec('rollback to triphammer_verb')
-    db.exec('release triphammer_verb')
+    db.exec(sql)
   } catch {
     // The error that led here is the one to tell.
   }

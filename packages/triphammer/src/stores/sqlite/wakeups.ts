@@ -65,7 +65,7 @@ export function createWakeups(file: string | undefined, clock: Clock, writtenByO
   }
   const onChange = (): void => {
     disarm()
-    rest = clock.timer(REST_MS, () => {
+    rest ??= clock.timer(REST_MS, () => {
       rest = undefined
       arm()
       lookFor()
@@ -83,11 +83,11 @@ export function createWakeups(file: string | undefined, clock: Clock, writtenByO
     } catch {
       return // it does not exist yet, or the file system cannot: the probe sees it
     }
-    // The log is made anew when the last connection of all processes had closed: a watch that was on then is on a file that is gone.
     watcher.on('change', onChange)
     watcher.on('error', disarm)
   }
   const probe = (now: Stats, before: Stats): void => {
+    // The log is made anew when the last connection of all processes had closed: the watch is then on a file that is gone.
     if (now.ino !== before.ino) disarm()
     arm()
     look()
