@@ -49,21 +49,7 @@ function gist({ error, unreadable, payload }: Job): string {
 
 /** All there is to say about a job. */
 export function jobListing(job: Job, now: number): string {
-  const {
-    priority,
-    attempt,
-    maxAttempts,
-    createdAt,
-    runAt,
-    startedAt,
-    endedAt,
-    leaseUntil,
-    session,
-    timeoutMs,
-    retry,
-    retainMs,
-    unreadable,
-  } = job
+  const { priority, attempt, maxAttempts, createdAt, runAt, startedAt, endedAt, leaseUntil, timeoutMs, retry, unreadable } = job
   return listing([
     ['id', job.id],
     ['task', printable(job.task)],
@@ -76,10 +62,10 @@ export function jobListing(job: Job, now: number): string {
     ['started', startedAt && dated(startedAt, now)],
     ['ended', endedAt && dated(endedAt, now)],
     ['lease until', leaseUntil && dated(leaseUntil, now)],
-    ['held by', session],
+    ['held by', job.session],
     ['time limit', timeoutMs === undefined ? undefined : durationText(timeoutMs)],
     ['retry', retry && JSON.stringify(retry)],
-    ['kept', retentionText(retainMs)],
+    ['kept', retentionText(job)],
     ['payload', unreadable === undefined ? pretty(job.payload) : `cannot be read: ${unreadable}`],
     ['progress', job.progress === undefined ? undefined : pretty(job.progress)],
     ['result', job.result === undefined ? undefined : pretty(job.result)],
@@ -98,7 +84,7 @@ function dated(at: Date, now: number): string {
   return `${moment(at)}  (${ms < 0 ? `in ${durationText(untilFull(-ms))}` : `${durationText(ms)} ago`})`
 }
 
-function retentionText(retainMs: number | undefined): string | undefined {
+function retentionText({ retainMs }: Job): string | undefined {
   if (retainMs === undefined) return undefined
   return retainMs === 0 ? 'not, once it has completed' : `for ${durationText(retainMs)}, once it has completed`
 }
