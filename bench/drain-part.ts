@@ -32,7 +32,7 @@ export async function drainPart(assignment: DrainAssignment, cues: Cues): Promis
   const { side, keep, warmUp } = assignment
   if (warmUp !== undefined) {
     await withFile(async (file) => {
-      await fillFile(side, file, warmUp, keep)
+      await fillFile(side, file, { due: warmUp, future: 0, keep })
       await drain({ side, file, keep, limit: warmUp }, AT_ONCE)
     })
   }

@@ -36,8 +36,8 @@ function drainCase(name: string, title: string, drain: Drain): Case {
     name,
     table: THROUGHPUT,
     async run(sizes) {
-      const rounds = await alternate(title, sizes.rounds, (side) => withFile((file) => drainRound(side, file, sizes, drain)))
-      return throughputOf(title, rounds, drain.keep || drain.cold ? undefined : { atLeast: 0.5 })
+      const sides = await alternate(title, sizes.rounds, (side) => withFile((file) => drainRound(side, file, sizes, drain)))
+      return throughputOf(title, sides, drain.keep || drain.cold ? undefined : { atLeast: 0.5 })
     },
   }
 }
@@ -48,8 +48,8 @@ interface DrainFigure extends Figure {
 }
 
 async function drainRound(side: Side, file: string, { drainJobs: jobs, warmUpJobs }: Sizes, drain: Drain): Promise<DrainFigure> {
-  const { processes, keep, cold = false } = drain
-  await fillFile(side, file, jobs, keep)
+  const { processes, keep, cold } = drain
+  await fillFile(side, file, { due: jobs, future: 0, keep })
   emptyLog(file)
   const assignment: DrainAssignment = { side, file, keep, ...(cold ? {} : { warmUp: warmUpJobs }) }
   const crew = await startCrew<Drained>('drain', assignment, processes)

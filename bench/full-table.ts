@@ -1,20 +1,13 @@
 import { statSync } from 'node:fs'
-import { createBare, insertBare } from './bare.ts'
 import { startCrew } from './crew.ts'
 import type { DrainAssignment, Drained } from './drain-part.ts'
 import { emptyLog, openDb, single } from './driver.ts'
 import { type Figure, mustBe } from './figures.ts'
+import { type Contents, fillFile } from './fill.ts'
 import { withFile } from './folder.ts'
-import { enqueueInBulk, openClient, retention } from './library.ts'
+import { openClient } from './library.ts'
 import type { Side } from './sides.ts'
 import { nowMs } from './time.ts'
-
-/** What stands in a table. */
-export interface Contents {
-  readonly due: number
-  /** Of a higher priority than those that are due, in the same queue, due tomorrow. */
-  readonly future: number
-}
 
 /** What filling came to. */
 export interface Filled {
@@ -32,27 +25,10 @@ export interface PartDrained extends Figure {
 /** Fills a new file. */
 export async function fill(side: Side, file: string, contents: Contents): Promise<Filled> {
   const startedAt = nowMs()
-  await FILL[side](file, contents)
+  await fillFile(side, file, contents)
   emptyLog(file)
   const tookMs = nowMs() - startedAt
   return { perSecond: ((contents.due + contents.future) * 1_000) / tookMs, tookMs, bytes: statSync(file).size }
-}
-
-const DAY_MS = 86_400_000
-
-const FILL = {
-  async library(file: string, { due, future }: Contents): Promise<void> {
-    const jobs = await openClient(file)
-    await enqueueInBulk(jobs, due, retention(false))
-    await enqueueInBulk(jobs, future, { ...retention(false), priority: 'high', delay: '1d' })
-    await jobs.close()
-  },
-  async bare(file: string, { due, future }: Contents): Promise<void> {
-    const db = createBare(file)
-    insertBare(db, { count: due, inOne: 1_000 })
-    insertBare(db, { count: future, inOne: 1_000, priority: -10, runAt: Date.now() + DAY_MS })
-    db.close()
-  },
 }
 
 /**
